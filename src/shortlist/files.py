@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+STDIN = "-"
+"""Name of standard input."""
+
+EXAMPLE_PREFIX = "example:"
+"""Beginning of the name of a data set, in place of a file."""
+
 PICKLE_BEGINNINGS = (b"\x80", b"x", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"]\x00", b"\x04\x22\x4d\x18")
 """First bytes of what joblib writes: a pickle, or one packed by zlib, gzip, bz2, xz, lzma or lz4."""
 

@@ -7,9 +7,7 @@ from typing import TypeAlias
 
 from shortlist._words import all_of, any_of
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.files import check_writable
-from shortlist.tables.files import STDIN
-from shortlist.tables.learning import EXAMPLE_PREFIX
+from shortlist.files import EXAMPLE_PREFIX, STDIN, check_writable
 
 Named: TypeAlias = str | Path | Sequence[str | Path] | None
 

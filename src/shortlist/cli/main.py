@@ -39,7 +39,7 @@ from shortlist.cli.signals import (
     interrupting,
     set_handler,
 )
-from shortlist.cli.text.output import Held, complain, deliver, speaking, unwritten, warn, warned
+from shortlist.cli.text.output import Held, complain, deliver, noted, speaking, unwritten, warn, warned
 from shortlist.errors import FetchError, MissingDependencyError, NotWrittenError, ShortlistError, SolverError
 
 PAIR = r"\{('[^']*'|\"[^\"]*\"): ([\w.+-]+)\}"
@@ -127,6 +127,7 @@ def run_command() -> None:
     """
     words = [word for word in sys.argv[1:] if word != DEBUG]
     unwritten.clear()
+    noted.clear()
     warned.clear()
     printed = Held(sys.stdout)
     said, program = "", "shortlist"

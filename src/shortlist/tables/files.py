@@ -14,7 +14,7 @@ from shortlist._words import all_of, counted
 from shortlist.datasets.registry import IDENTIFIER, public_set
 from shortlist.datasets.store import table_bytes
 from shortlist.errors import BadFileError
-from shortlist.files import parquet_frame, parquet_table, read_bytes
+from shortlist.files import STDIN, parquet_frame, parquet_table, read_bytes
 from shortlist.tables.numbers import USUAL, CellRules
 from shortlist.tables.spreadsheets import DAMAGED, MOST_UNPACKED, is_workbook, workbook_as_text
 from shortlist.tables.text import (
@@ -29,9 +29,6 @@ from shortlist.tables.text import (
 if TYPE_CHECKING:
     import pandas as pd
 
-
-STDIN = "-"
-"""Name of standard input."""
 
 PARQUET = b"PAR1"
 ZIP = b"PK\x03\x04"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shortlist._words import any_of, counted, did_you_mean
 from shortlist.datasets.registry import PRICES, SHIPPED, public_sets, shipped_table
 from shortlist.errors import BadInputError
+from shortlist.files import EXAMPLE_PREFIX
 from shortlist.tables.numbers import USUAL, CellRules
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shortlist.tables.splits import Cases
-
-EXAMPLE_PREFIX = "example:"
 
 FILE = "shortlist_file"
 """Key under which a table keeps the name of the file that it was read from."""

@@ -136,7 +136,7 @@ def test_answers_that_are_no_class_are_told_on_the_screen(folder: Path, tmp_path
 @pytest.mark.parametrize("n_sentences", [8, 40])
 def test_the_judges_to_ask_fill_the_screen(n_sentences: int, capsys: pytest.CaptureFixture[str]) -> None:
     choice = choose_panels(priced_log(), PanelOptions(decide="votes"))
-    told = contract(choice.front, "panel") | {"limit": None} | panel_report(choice, 0).facts
+    told = contract(choice.front) | {"limit": None} | panel_report(choice, 0).facts
     print_panel(told | {"in_words": [f"Ask {n}." for n in range(n_sentences)]}, ["Written: p.json, it."])
     lines = capsys.readouterr().out.splitlines()
     n_shown = sum(line.startswith("  Ask ") for line in lines)

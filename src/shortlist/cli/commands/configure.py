@@ -208,7 +208,8 @@ def _serve(
     json: bool,
 ) -> None:
     """Serve a table of customers from all products."""
-    from shortlist.cli.text.customer_text import tell_service
+    from shortlist.cli.answers import print_answer
+    from shortlist.cli.text.customer_text import service_answer
     from shortlist.cli.work import long_work
     from shortlist.products.configuration.customers import serve_products
     from shortlist.runs.budget import seconds_now
@@ -229,7 +230,7 @@ def _serve(
         "seconds": seconds_now() - started,
         **asked.facts,
     }
-    tell_service(found, files, facts | run_facts(context) if json else None, details=details)
+    print_answer(service_answer(found, files, facts, details=details), context, json=json)
 
 
 def _decide_in_lines(

@@ -1,21 +1,23 @@
 """`shortlist front`: look at a saved front, take a point of it, compare it, and write it as a table."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from shortlist.cli.options.settings import Fills, excludes, needs, read_names, read_numbers, refuse_unused
-from shortlist.cli.options.shared import (
-    POINT,
-    Details,
-    FrontFile,
-    Json,
-    LimitTexts,
-    check_shared,
-    output,
+from shortlist.cli.answers import CommandAnswer, answers, written, written_page
+from shortlist.cli.files import (
+    PAGE_FILE,
+    PICTURE_FILE,
+    PRODUCT_FILE,
+    SPREADSHEET_FILE,
+    check_files,
+    files_by_kind,
 )
-from shortlist.cli.text.output import print_json, print_notes, run_facts, save
+from shortlist.cli.options.settings import Fills, excludes, needs, read_names, read_numbers, refuse_unused
+from shortlist.cli.options.shared import POINT, Details, FrontFile, LimitTexts, check_shared, output
+from shortlist.cli.text.output import print_notes, save, save_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,6 +78,7 @@ JSON_POINTS = 20
 """Points in JSON, unless --rows asks for others."""
 
 
+@answers
 def show(
     context: typer.Context,
     front: FrontFile,
@@ -94,11 +97,8 @@ def show(
         typer.Option(help="Points to print, by default as many as fit on a screen; 0 prints all."),
     ] = None,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Print the point of a front to take, and the proof."""
-    from shortlist.cli.files import check_files
-
     check_files(inputs={"FRONT": front}, outputs={})
     from shortlist.cli.options.points import SHOWN_RULES, read_limits, read_picks, taken_point
     from shortlist.cli.text.differences import side_by_side
@@ -114,25 +114,22 @@ def show(
     kept = mark_within(loaded, limits)
     picked = [taken_point(loaded, one, limits) for one in wanted if kept.any()]
     both = [one.index for one in picked]
+    most = JSON_POINTS if rows is None else rows or None
     notes = [] if kept.any() else [why_none(loaded, limits)]
     notes += filter(None, [rounding(loaded)])
-    print_notes(notes)
-    notes += empty_notes(loaded)
-    most = JSON_POINTS if rows is None else rows or None
-    if json:
-        facts: dict[str, Any] = {
-            **contract(loaded, "front show"),
-            **front_facts(loaded),
-            "points": loaded.values[kept][:most].tolist(),
-            "numbers": kept.nonzero()[0][:most].tolist(),
-            "n_within_limits": int(kept.sum()),
-            "pick": pick_facts(loaded, picked[0]) if picked else None,
-            "compared": side_by_side(loaded, *both) if len(both) > 1 else None,
-            "notes": notes,
-        }
-        print_json(facts | run_facts(context))
-        return
-    _print_shown(loaded, kept, picked, rows, limits=limits, details=details)
+    facts = {
+        "points": loaded.values[kept][:most].tolist(),
+        "numbers": kept.nonzero()[0][:most].tolist(),
+        "n_within_limits": int(kept.sum()),
+        "pick": pick_facts(loaded, picked[0]) if picked else None,
+        "compared": side_by_side(loaded, *both) if len(both) > 1 else None,
+        "notes": [*notes, *empty_notes(loaded)],
+    }
+    return CommandAnswer(
+        contract(loaded) | front_facts(loaded) | facts,
+        partial(_print_shown, loaded, kept, picked, rows, limits=limits, details=details),
+        notes,
+    )
 
 
 def _print_shown(
@@ -180,6 +177,7 @@ def _print_shown(
     print_points(front, kept, rows)
 
 
+@answers
 def pick(
     context: typer.Context,
     front: FrontFile,
@@ -226,15 +224,12 @@ def pick(
         ),
     ] = None,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Take one point of a front, or a few.
 
     One is taken by a rule or its number; the few are those that suit every customer best. What to choose
     there can be written to a file.
     """
-    from shortlist.cli.files import PAGE_FILE, PRODUCT_FILE, SPREADSHEET_FILE, check_files, files_by_kind
-
     table_endings = PRODUCT_FILE if few is None and customers is None else SPREADSHEET_FILE
     check_files(
         inputs={"FRONT": front, "--model": model, "--customers": customers},
@@ -251,21 +246,18 @@ def pick(
     loaded = Front.load(front)
     order = _order(loaded, read_names(how) if how and wanted == "lexicographic" else ())
     limits = read_limits(limit or (), loaded.names)
-    facts = contract(loaded, "front pick") | run_facts(context)
     if reason := no_point(loaded, limits):
-        _tell_none(reason, facts, json=json)
-        return
-    told = facts if json else None
+        nothing: dict[str, Any] = {"rule": None, "index": None, "values": {}, "selection": [], "out": None}
+        return CommandAnswer(
+            contract(loaded) | {"status": "infeasible", "reason": reason} | nothing,
+            last=[f"Status infeasible: {reason}"],
+        )
     files = files_by_kind(out, table=table_endings, page=PAGE_FILE)
     if customers is not None:
-        _serve(
-            loaded, customers, few, weights=factors, limits=limits, files=files, facts=told, details=details
-        )
-    elif few is not None:
-        _take_few(loaded, few, limits, files, told, details=details)
-    else:
-        rule = _Rule(wanted, factors, order)
-        _take_one(loaded, rule, limits, files=files, model=model, facts=told, details=details)
+        return _serve(loaded, customers, few, weights=factors, limits=limits, files=files, details=details)
+    if few is not None:
+        return _take_few(loaded, few, limits, files, details=details)
+    return _take_one(loaded, _Rule(wanted, factors, order), limits, files=files, model=model, details=details)
 
 
 class _Rule(NamedTuple):
@@ -302,69 +294,47 @@ def _take_one(
     *,
     files: "Sequence[Path | None]",
     model: Path | None,
-    facts: dict[str, Any] | None,
     details: bool,
-) -> None:
-    """Take a point by a rule, and write and report it; `facts`: of JSON, None for people."""
+) -> CommandAnswer:
+    """Take a point by a rule, and write it."""
     from shortlist.cli.options.points import taken_point, usual_rule
-    from shortlist.cli.text.front_text import pick_facts, print_pick
-    from shortlist.cli.text.output import page_path, save_page, tell_page
+    from shortlist.cli.result_pages import picked_parts
+    from shortlist.cli.text.front_text import contract, pick_facts, print_pick
 
     wanted = usual_rule(front) if rule.wanted is None else rule.wanted
     picked = taken_point(front, wanted, limits, weights=rule.weights, order=rule.order)
-    notes = []
     out, page = files
-    if out is not None:
-        out = save(out, lambda path: write_picked(front, picked, model, path))
-        if model is None and out.suffix == ".uvl":
-            notes.append("The product is not checked and has no tree: pass --model FILE for both.")
-    if page is not None:
-        from shortlist.cli.result_pages import picked_parts
-
-        page = save_page(page, f"Point {picked.index}", lambda: picked_parts(front, picked, model))
-    print_notes(notes)
-    if facts is not None:
-        facts |= {"reason": "", **pick_facts(front, picked)}
-        print_json(facts | {"out": None if out is None else str(out)} | page_path(page) | {"notes": notes})
-        return
-    print_pick(front, picked, details=details)
-    if out is not None:
-        print(f"Written: {out}, the choice of point {picked.index}.")
-    tell_page(page)
+    out = save(out, lambda path: write_picked(front, picked, model, path))
+    page = save_page(page, f"Point {picked.index}", lambda: picked_parts(front, picked, model))
+    is_bare = out is not None and out.suffix == ".uvl" and model is None
+    return CommandAnswer(
+        contract(front) | {"reason": "", **pick_facts(front, picked), "out": out, "report": page},
+        partial(print_pick, front, picked, details=details),
+        ["The product is not checked and has no tree: pass --model FILE for both."] * is_bare,
+        [*written(out, f"the choice of point {picked.index}"), *written_page(page)],
+    )
 
 
 def _take_few(
-    front: "Front",
-    few: int,
-    limits: "Sequence[Limit]",
-    files: "Sequence[Path | None]",
-    facts: dict[str, Any] | None,
-    *,
-    details: bool,
-) -> None:
-    """Choose a few points, and write and report them; `facts`: of JSON, None for people."""
+    front: "Front", few: int, limits: "Sequence[Limit]", files: "Sequence[Path | None]", *, details: bool
+) -> CommandAnswer:
+    """Choose a few points, and write them."""
     from shortlist._validation import as_count
     from shortlist.cli.text.few_text import few_facts, few_rows, print_few
-    from shortlist.cli.text.output import page_path, save_page, tell_page
+    from shortlist.cli.text.front_text import contract
     from shortlist.methods.few_points import few_points
     from shortlist.report.few_points import few_parts
     from shortlist.tables.spreadsheets import save_rows
 
     found = few_points(front, as_count(few, "--few", at_least=1), limits)
     out, page = files
-    if out is not None:
-        out = save(out, lambda path: save_rows(path, *few_rows(front, found)))
+    out = save(out, lambda path: save_rows(path, *few_rows(front, found)))
     page = save_page(page, "A few points for all customers", lambda: few_parts(front, found, few))
-    if facts is not None:
-        told = {"reason": "", "few": few_facts(front, found)}
-        print_json(
-            facts | told | {"out": None if out is None else str(out)} | page_path(page) | {"notes": []}
-        )
-        return
-    print_few(front, found, few, details=details)
-    if out is not None:
-        print(f"Written: {out}, the points, whom they suit, and what is chosen at each.")
-    tell_page(page)
+    return CommandAnswer(
+        contract(front) | {"reason": "", "few": few_facts(front, found), "out": out, "report": page},
+        partial(print_few, front, found, few, details=details),
+        last=[*written(out, "the points, whom they suit, and what is chosen at each"), *written_page(page)],
+    )
 
 
 def _serve(
@@ -375,12 +345,12 @@ def _serve(
     weights: "dict[str, float] | None",
     limits: "Sequence[Limit]",
     files: "Sequence[Path | None]",
-    facts: dict[str, Any] | None,
     details: bool,
-) -> None:
-    """Serve a table of customers, and write and report it; `facts`: of JSON, None for people."""
+) -> CommandAnswer:
+    """Serve a table of customers, and write what each gets."""
     from shortlist._validation import as_count
-    from shortlist.cli.text.customer_text import tell_service
+    from shortlist.cli.text.customer_text import service_answer
+    from shortlist.cli.text.front_text import contract
     from shortlist.cli.work import long_work
     from shortlist.methods.customers import serve
     from shortlist.report.fronts import front_parts
@@ -397,10 +367,9 @@ def _serve(
     picks = [
         (name, front.point(point, f"customers, point {point}"), "") for point in found.numbers[:MOST_PICKS]
     ]
-    told = None if facts is None else facts | {"reason": "", "notes": notes}
-    tell_service(
-        found, files, told, front=front, more=lambda: front_parts({name: front}, picks=picks),
-        details=details,
+    return service_answer(
+        found, files, contract(front) | {"reason": ""}, front=front,
+        more=lambda: front_parts({name: front}, picks=picks), details=details,
     )  # fmt: skip
 
 
@@ -408,51 +377,40 @@ MOST_PICKS = 12
 """Largest number of products of customers that a page has a button for."""
 
 
+@answers
 def export(
-    context: typer.Context,
     front: FrontFile,
     *,
     out: Annotated[Path, output("a row per point and a column per feature, as .csv or .xlsx.")],
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Write a front for spreadsheets.
 
     The table has a row per point, with its objectives and every feature.
     """
-    from shortlist.cli.files import SPREADSHEET_FILE, check_files
-
     check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": SPREADSHEET_FILE})
     from shortlist.cli.text.front_text import contract
     from shortlist.results.front import PROGRAM, Front
 
     loaded = Front.load(front)
     out = save(out, loaded.save)
-    if json:
-        facts = contract(loaded, "front export") | {"out": str(out), "notes": []}
-        print_json(facts | run_facts(context))
-        return
-    print(
-        f"{len(loaded):,} points with {len(loaded.objectives)} objectives and {len(loaded.candidates):,} "
-        f"{'columns' if PROGRAM in loaded.extras else 'features'} in {out}."
-    )
+    size = f"{len(loaded):,} points with {len(loaded.objectives)} objectives and {len(loaded.candidates):,}"
+    columns = "columns" if PROGRAM in loaded.extras else "features"
+    return CommandAnswer(contract(loaded) | {"out": out}, last=[f"{size} {columns} in {out}."])
 
 
+@answers
 def diff(
-    context: typer.Context,
     first: Annotated[Path, typer.Argument(help="Earlier front, a .parquet file.")],
     second: Annotated[Path, typer.Argument(help="Later front, a .parquet file.")],
     *,
     out: Annotated[Path | None, output("every point and what became of it, as .csv or .xlsx.")] = None,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Show what became of the points of an earlier front.
 
     Prices or the model may have changed since. Points are matched by their choices, then by their values,
     which are compared exactly.
     """
-    from shortlist.cli.files import SPREADSHEET_FILE, check_files
-
     check_files(
         inputs={"FIRST": first, "SECOND": second}, outputs={"--out": out}, endings={"--out": SPREADSHEET_FILE}
     )
@@ -469,32 +427,25 @@ def diff(
 
     old, new = Front.load(first), Front.load(second)
     fates = front_differences(old, new)
-    if out is not None:
-        out = save(out, lambda path: save_rows(path, *difference_rows(old, new, fates)))
-    notes = difference_notes(old, new)
-    print_notes(notes)
-    if json:
-        facts = contract(new, "front diff") | difference_facts(old, new, fates)
-        print_json(facts | {"out": None if out is None else str(out), "notes": notes} | run_facts(context))
-        return
-    print_differences(old, new, fates, details=details)
-    if out is not None:
-        print(f"Written: {out}, every point and what became of it.")
+    out = save(out, lambda path: save_rows(path, *difference_rows(old, new, fates)))
+    return CommandAnswer(
+        contract(new) | difference_facts(old, new, fates) | {"out": out},
+        partial(print_differences, old, new, fates, details=details),
+        difference_notes(old, new),
+        written(out, "every point and what became of it"),
+    )
 
 
+@answers
 def plot(
-    context: typer.Context,
     front: FrontFile,
     *,
     out: Annotated[Path, output("a picture, as .svg, .png or .pdf; or a page, as .html.")],
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Draw every pair of objectives of a front.
 
     The points of the rules ideal and knee are marked.
     """
-    from shortlist.cli.files import PAGE_FILE, PICTURE_FILE, check_files
-
     check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": PICTURE_FILE})
     from shortlist.cli.text.front_text import contract
     from shortlist.results.front import Front
@@ -509,27 +460,7 @@ def plot(
         out = save(out, lambda path: write_page(path, text))
     else:
         out = save(out, lambda path: save_figure(loaded, path))
-    if json:
-        facts = contract(loaded, "front plot") | {"out": str(out), "notes": []}
-        print_json(facts | run_facts(context))
-        return
-    print(f"{len(loaded):,} points drawn in {out}.")
-
-
-def _tell_none(reason: str, facts: dict[str, Any], *, json: bool) -> None:
-    if json:
-        nothing: dict[str, Any] = {
-            "status": "infeasible",
-            "reason": reason,
-            "rule": None,
-            "index": None,
-            "values": {},
-            "selection": [],
-            "out": None,
-        }
-        print_json(facts | nothing | {"notes": []})
-    else:
-        print(f"Status infeasible: {reason}")
+    return CommandAnswer(contract(loaded) | {"out": out}, last=[f"{len(loaded):,} points drawn in {out}."])
 
 
 def _order(front: "Front", names: "Sequence[str]") -> list[str]:

@@ -139,7 +139,7 @@ def _panel_facts(
     choice = front_of_log(read, options, policy)
     print_notes(notes := [*([said] if said else []), *told_notes(read, choice)])
     beside = picked_beside(choice, policy, old)
-    facts = contract(choice.front, "measure")
+    facts = {"command": "measure"} | contract(choice.front)
     facts |= compared_facts(choice, old, read.at(read.truth >= 0), beside, margin=policy.margin)
     return facts | {"new_options": new_options(choice, old, beside[2], seed), "notes": notes}
 

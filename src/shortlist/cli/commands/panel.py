@@ -132,7 +132,7 @@ def panel(
         "front_file": str(save(front_file, choice.front.save)) if front_file else None,
     }
     report = save_page(report, f"Panel: {', '.join(Path(log).name for log in logs)}", lambda: _parts(told))
-    facts = contract(choice.front, "panel") | {"limit": choice.front.proof.limit} | told.facts
+    facts = {"command": "panel"} | contract(choice.front) | {"limit": choice.front.proof.limit} | told.facts
     if json:
         print_json(facts | files | page_path(report) | run_facts(context))
         return

@@ -1,21 +1,13 @@
 """Customers and their products for commands: on the screen, in JSON and in a table."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist._words import counted
-from shortlist.cli.text.output import (
-    LINES,
-    WIDTH,
-    cut,
-    page_path,
-    print_json,
-    print_lines,
-    save,
-    save_page,
-    tell_page,
-)
+from shortlist.cli.answers import CommandAnswer, written, written_page
+from shortlist.cli.text.output import LINES, WIDTH, cut, print_lines, save, save_page
 from shortlist.report.customers import (
     customer_table,
     product_table,
@@ -86,34 +78,30 @@ def service_rows(service: "Service") -> "tuple[list[str], list[list[Cell]]]":
     return header, rows
 
 
-def tell_service(
+def service_answer(
     service: "Service",
     files: "Sequence[Path | None]",
-    facts: dict[str, Any] | None,
+    facts: dict[str, Any],
     *,
     front: "Front | None" = None,
     more: "Callable[[], Parts]" = list,
     details: bool = False,
-) -> None:
-    """Write and report customers and their products.
+) -> CommandAnswer:
+    """Write customers and their products, and return the answer.
 
-    `files`: table and page, each perhaps None. `facts`: of JSON, None for people. `front`: the front that
-    they are served from, if any. `more`: parts of the page behind those of the customers.
+    `files`: table and page, each perhaps None. `facts`: facts on the question, for JSON. `front`: the front
+    that they are served from, if any. `more`: parts of the page behind those of the customers.
     """
     from shortlist.tables.spreadsheets import save_rows
 
     out, page = files
-    if out is not None:
-        out = save(out, lambda path: save_rows(path, *service_rows(service)))
+    out = save(out, lambda path: save_rows(path, *service_rows(service)))
     page = save_page(page, "Customers and their products", lambda: [*service_parts(service, front), *more()])
-    if facts is not None:
-        written = {"out": None if out is None else str(out)} | page_path(page)
-        print_json(facts | {"service": service_facts(service)} | written)
-        return
-    print_service(service, front, details=details)
-    if out is not None:
-        print(f"Written: {out}, a row for each customer.")
-    tell_page(page)
+    return CommandAnswer(
+        facts | {"service": service_facts(service), "out": out, "report": page},
+        partial(print_service, service, front, details=details),
+        last=[*written(out, "a row for each customer"), *written_page(page)],
+    )
 
 
 def print_service(service: "Service", front: "Front | None" = None, *, details: bool = False) -> None:

@@ -72,10 +72,9 @@ def headline(
     return f"{counted_proof(front, behind)} ({method} {time:.2f} s)."
 
 
-def contract(front: Front, command: str) -> dict[str, Any]:
+def contract(front: Front) -> dict[str, Any]:
     """Return the JSON of every command that reads a front."""
     return {
-        "command": command,
         "method": front.method,
         "status": front_status(front),
         "seconds": front.seconds,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from textwrap import TextWrapper, fill
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from shortlist.errors import NotWrittenError, ShortlistError, UnwritableFileError
 
@@ -45,8 +45,11 @@ def as_typed(said: str | BaseException) -> str:
     return str(said) if translate is None or (isinstance(said, str) and "`" not in said) else translate(said)
 
 
+noted: list[str] = []
+"""Notes that were printed so far, which JSON has under ``notes``."""
+
 warned: list[str] = []
-"""Warnings of the run so far, each once, which JSON has under ``notes``."""
+"""Warnings of the run so far, each once, which JSON has behind the notes."""
 
 
 def warn(message: str) -> None:
@@ -58,10 +61,19 @@ def warn(message: str) -> None:
 
 
 def print_json(facts: dict[str, Any]) -> None:
-    """Print one JSON object on stdout; infinity and NaN do not exist in JSON and must be None by now."""
+    """Print one JSON object on stdout, paths as texts.
+
+    Infinity and NaN do not exist in JSON and must be None by now.
+    """
     if "notes" in facts:
-        facts |= {"notes": list(dict.fromkeys([*map(as_typed, facts["notes"]), *warned]))}
-    print(json.dumps(facts, indent=2, allow_nan=False))
+        facts |= {"notes": list(dict.fromkeys([*map(as_typed, facts["notes"]), *noted, *warned]))}
+    print(json.dumps(facts, indent=2, allow_nan=False, default=_path_text))
+
+
+def _path_text(value: object) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is no type of JSON")
 
 
 def print_notes(notes: Sequence[str]) -> None:
@@ -69,8 +81,9 @@ def print_notes(notes: Sequence[str]) -> None:
 
     A command's JSON has the same sentences under ``notes``.
     """
-    for note in notes:
-        complain(f"note: {as_typed(note)}")
+    for note in map(as_typed, notes):
+        noted.append(note)
+        complain(f"note: {note}")
 
 
 def finite(number: float) -> float | None:
@@ -133,19 +146,22 @@ def page_path(path: Path | None) -> dict[str, str | None]:
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that steer a terminal, turn the direction of writing, or stand for bytes that are no text."""
 
+Place = TypeVar("Place", Path, Path | None)
+
 unwritten: list[str] = []
 """Files that this run of the command could not write, a sentence each."""
 
 
-def save(path: Path, write: Callable[[Path], object]) -> Path:
-    """Write a result, or where that fails, write it to the temporary folder.
+def save(path: Place, write: Callable[[Path], object]) -> Place:
+    """Write a result where one is wanted, and return where it is; where that fails, in the temporary folder.
 
     The command ends with its own exit code. Raises NotWrittenError if it could not be written anywhere.
 
-    `path`: where the user wants the result. `write`: writes it to the path that it gets, whole or not at all.
-
-    Where the result is.
+    `path`: where the user wants the result, or None. `write`: writes it to the path that it gets, whole or
+    not at all.
     """
+    if path is None:
+        return path
     try:
         write(path)
     except (OSError, UnwritableFileError) as error:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shortlist._validation import as_choice
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.files import EXAMPLE_PREFIX
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.log_checks import FOLDS
 from shortlist.panels.logs.assembly import Wide, assembled, wide_log
@@ -53,7 +54,7 @@ from shortlist.panels.logs.tool_forms import (
 )
 from shortlist.panels.logs.wide_parts import TableHints
 from shortlist.tables.files import read_content, table_of_bytes, without_gaps
-from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
+from shortlist.tables.learning import read_table
 from shortlist.tables.numbers import AGREED, USUAL, CellRules
 
 if TYPE_CHECKING:
