@@ -1,5 +1,6 @@
 """Settings and fixtures for all tests."""
 
+import itertools
 import os
 import shutil
 import signal
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
+
+from tests.stored import SCREENS, Stored, check_text
 
 QUIET = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("shortlist", QUIET, derandomize=True, max_examples=30)
@@ -63,6 +66,21 @@ def refused(request: pytest.FixtureRequest, bless: bool) -> Callable[[Path], Non
     from tests.cli.refusals import is_stored  # loads the command
 
     return partial(is_stored, request.param, bless=bless)
+
+
+@pytest.fixture
+def stored(request: pytest.FixtureRequest, bless: bool) -> Stored:
+    """Compare texts for people, joined by lines, with the stored ones of this test, in ``tests/screens``."""
+    folder = Path(__file__).parent
+    path = SCREENS / request.path.relative_to(folder).with_suffix(".txt")
+    numbers = itertools.count(1)
+
+    def check(*texts: str) -> None:
+        number = next(numbers)
+        name = request.node.name if number == 1 else f"{request.node.name} ({number})"
+        check_text(path, name, "\n".join(texts), bless=bless)
+
+    return check
 
 
 @pytest.fixture(scope="session")

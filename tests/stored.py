@@ -2,10 +2,15 @@
 
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 SCREENS = Path(__file__).parent / "screens"
+
+Stored: TypeAlias = Callable[..., None]
+"""The fixture `stored`: it compares texts, joined by lines, with the stored ones of its test."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,26 @@ def store(changed: Refusal) -> None:
             (changed if changed.line == refusal.line else refusal).answer,
         ]
     _path(changed.table).write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def texts_in(path: Path) -> dict[str, str]:
+    """Read the stored texts of a module's tests, each below a line ``== test``."""
+    if not path.exists():
+        return {}
+    parts = re.split(r"^== (.*)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {name: text.removesuffix("\n") for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def check_text(path: Path, name: str, text: str, *, bless: bool) -> None:
+    """Compare a text, without spaces at the ends of lines, with the stored one, or store it."""
+    text = re.sub(r"[ \t]+$", "", text.strip("\n"), flags=re.MULTILINE)
+    texts = texts_in(path)
+    if bless and texts.get(name) != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        texts[name] = text
+        path.write_text("".join(f"== {key}\n{texts[key]}\n" for key in sorted(texts)), encoding="utf-8")
+    elif not bless:
+        assert text == texts.get(name, ""), f"{name} in {path}: read the difference, then make screens"
 
 
 def _path(table: str) -> Path:

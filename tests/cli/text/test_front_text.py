@@ -20,6 +20,7 @@ from shortlist.results.front import COMMITTEES, PROGRAM, Front
 from shortlist.results.front_differences import front_differences
 from shortlist.results.objective import Objective, read_limit
 from shortlist.results.proof import Proof, ProofKind
+from tests.stored import Stored
 
 
 def _front(kind: ProofKind, method: str = "diagram") -> Front:
@@ -34,46 +35,25 @@ def _front(kind: ProofKind, method: str = "diagram") -> Front:
     )
 
 
-def test_the_headline_says_how_many_points_what_is_proved_and_by_what() -> None:
+def test_the_headline_says_how_many_points_what_is_proved_and_by_what(stored: Stored) -> None:
     front = _front(ProofKind.COMPLETE)
-    assert headline(front) == "2 points, complete: every best trade-off is listed (diagram, 1.50 s)."
-    told = headline(front, seconds=2.0, why="few features", behind="3 ties")
-    assert (
-        told == "2 points, 3 ties, complete: every best trade-off is listed (diagram: few features; 2.00 s)."
-    )
+    stored(headline(front), headline(front, seconds=2.0, why="few features", behind="3 ties"))
 
 
-def test_only_a_complete_front_tells_the_best_there_is() -> None:
-    assert range_lines(_front(ProofKind.COMPLETE)) == [
-        "  objective    best  worst", "  min cost        1      3", "  min defects     2      5",
-    ]  # fmt: skip
+def test_only_a_complete_front_tells_the_best_there_is(stored: Stored) -> None:
     cut = dataclasses.replace(_front(ProofKind.NONDOMINATED), extras={"ideal": [1.0, 0.5]})
-    assert range_lines(cut) == [
-        "  objective         best found  worst found",
-        "  min cost     1 (proved best)            3",
-        "  min defects    2 (bound 0.5)            5",
-    ]
-    cut = dataclasses.replace(cut, extras={"ideal": [None, 0.5]})
-    assert range_lines(cut)[1] == "  min cost                 1            3"
+    half = dataclasses.replace(cut, extras={"ideal": [None, 0.5]})
+    stored(*(line for front in (_front(ProofKind.COMPLETE), cut, half) for line in range_lines(front)))
 
 
-def test_whole_numbers_are_told_in_full() -> None:
-    front = dataclasses.replace(
-        _front(ProofKind.COMPLETE), values=np.array([[123456789012.0, 0.1 + 0.2], [123456789013.0, 0.1]])
-    )
-    assert range_lines(front)[1:] == [
-        "  min cost     123456789012  123456789013", "  min defects           0.1           0.3",
-    ]  # fmt: skip
+def test_whole_numbers_are_told_in_full(stored: Stored) -> None:
+    values = np.array([[123456789012.0, 0.1 + 0.2], [123456789013.0, 0.1]])
+    stored(*range_lines(dataclasses.replace(_front(ProofKind.COMPLETE), values=values)))
 
 
-def test_a_point_stands_beside_the_simplest_one_and_the_ends_of_the_front() -> None:
+def test_a_point_stands_beside_the_simplest_one_and_the_ends_of_the_front(stored: Stored) -> None:
     front = _front(ProofKind.COMPLETE)
-    assert range_lines(front, front.point(1)) == [
-        "  objective    point 1  point 0, best cost  best  worst",
-        "  min cost           3                   1     1      3",
-        "  min defects        2                   5     2      5",
-    ]
-    assert range_lines(front, front.point(0))[0] == "  objective    point 0  best  worst"
+    stored(*range_lines(front, front.point(1)), *range_lines(front, front.point(0)))
 
 
 def test_every_command_that_reads_a_front_says_the_same_of_it() -> None:
@@ -105,12 +85,12 @@ def test_a_point_of_stages_is_told_by_stage_and_a_product_by_what_is_in_it() -> 
     assert chosen == {"stage 1": ["A"], "stage 2": ["B"]}
 
 
-def test_only_so_many_rows_are_printed_as_were_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    frame = pd.DataFrame({"cost": range(5)})
-    print_frame(frame, 2)
-    assert capsys.readouterr().out.endswith("... and 3 more; shortlist front show --rows 0 prints all.\n")
-    print_frame(frame, 0)
-    assert "more" not in capsys.readouterr().out
+def test_only_so_many_rows_are_printed_as_were_asked_for(
+    capsys: pytest.CaptureFixture[str], stored: Stored
+) -> None:
+    for rows in (2, 0):
+        print_frame(pd.DataFrame({"cost": range(5)}), rows)
+    stored(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("order", [1, -1], ids=["dearer before", "dearer now"])
@@ -176,22 +156,15 @@ def test_the_product_without_features_is_told_of_fronts_of_products_alone() -> N
 
 
 @pytest.mark.parametrize(
-    ("values", "decisions", "said"),
+    ("values", "decisions"),
     [
-        ([[5, 3]], [[1, 1]], "Nothing to change: the knee before, point 0, is point 0 now (unchanged), and still the knee."),
-        ([[6, 3]], [[1, 1]], ("Nothing to change: the knee before, point 0, is point 0 now (the same choice with other "
-         "values), and still the knee.")),
-        ([[5, 3]], [[1, 0]], ("Nothing to change: the knee before, point 0, is point 0 now (another choice with the same "
-         "values), and still the knee.")),
-        ([[4, 3]], [[1, 0]], "Take point 0, the knee now: it is better than the knee before, point 0."),
-        ([[6, 2]], [[1, 0]], "Take point 0, the knee now: the knee before, point 0, is not listed now."),
-        ([[0, 9], [2, 2], [5, 1]], [[0, 0], [1, 0], [1, 1]], ("Take point 1, the knee now: the knee before, point 0, is point "
-         "2 now (the same choice with other values). Compare the two: shortlist front show NOW.parquet --pick 2,1")),
+        ([[5, 3]], [[1, 1]]), ([[6, 3]], [[1, 1]]), ([[5, 3]], [[1, 0]]), ([[4, 3]], [[1, 0]]), ([[6, 2]], [[1, 0]]),
+        ([[0, 9], [2, 2], [5, 1]], [[0, 0], [1, 0], [1, 1]]),
     ],
     ids=["the same", "changed", "replaced", "dominated", "gone", "moved"],
 )  # fmt: skip
 def test_a_difference_begins_with_what_became_of_the_point_to_take(
-    values: list[list[float]], decisions: list[list[int]], said: str, capsys: pytest.CaptureFixture[str]
+    values: list[list[float]], decisions: list[list[int]], capsys: pytest.CaptureFixture[str], stored: Stored
 ) -> None:
     before, now = (
         dataclasses.replace(
@@ -200,5 +173,4 @@ def test_a_difference_begins_with_what_became_of_the_point_to_take(
         for own, chosen in (([[5, 3]], [[1, 1]]), (values, decisions))
     )
     print_differences(before, now, front_differences(before, now))
-    told = " ".join(line.strip() for line in capsys.readouterr().out.splitlines())
-    assert told.startswith(f"{said} 1 point before, {len(now)} now: ")
+    stored(capsys.readouterr().out)

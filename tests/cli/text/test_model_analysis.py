@@ -16,6 +16,7 @@ from shortlist.products.analysis import KINDS, Analysis, Finding
 from shortlist.products.configuration.explanation import Explanation
 from shortlist.products.conversion import ModelDifference
 from shortlist.products.model import make_group, make_model
+from tests.stored import Stored
 
 NAMES = ["Shop", *(f"F{i}" for i in range(20))]
 MODEL = make_model(NAMES, root=0, groups=[make_group(0, [i], "optional") for i in range(1, 21)])
@@ -26,34 +27,24 @@ def _printed(found: Analysis, capsys: pytest.CaptureFixture[str], limit: str = "
     return capsys.readouterr().out
 
 
-def test_long_lists_are_cut_and_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_lists_are_cut_and_say_so(capsys: pytest.CaptureFixture[str], stored: Stored) -> None:
     sets = tuple((i, i + 1) for i in range(1, 15))
     found = Analysis(redundant=tuple(range(1, 15)), atomic_sets=sets, uncounted="no nodes to count with")
-    printed = _printed(found, capsys)
-    assert "14 superfluous rules, each of which all others imply\n  F0 is optional below Shop\n" in printed
-    assert printed.count("  and 2 more; --json has all\n") == 2
-    assert "products were not counted: no nodes to count with\n" in printed
+    stored(_printed(found, capsys))
 
 
-def test_an_explanation_that_may_not_be_the_smallest_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_explanation_that_may_not_be_the_smallest_says_so(
+    capsys: pytest.CaptureFixture[str], stored: Stored
+) -> None:
     dead = (Finding(1, Explanation((0, 1), smallest=False)), Finding(2), Finding(3))
-    printed = _printed(Analysis(dead=dead), capsys)
-    assert printed.startswith(
-        "3 dead features, which no product has\n"
-        "  F0, because of (2 rules, perhaps not the fewest):\n"
-        "    every product has Shop\n"
-        "    F0 is optional below Shop\n"
-        "  not explained: F1, F2\n"
-    )
+    stored(_printed(Analysis(dead=dead), capsys))
 
 
 def test_an_analysis_stopped_before_it_found_anything_says_nothing_of_the_model(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], stored: Stored
 ) -> None:
     nothing = Analysis(unanswered=("void", *KINDS))
-    assert _printed(nothing, capsys, "2 s") == (
-        "Stopped (2 s) before it was known whether the model has a product.\n"
-    )
+    stored(_printed(nothing, capsys, "2 s"))
     assert (analysis_facts(MODEL, nothing)["status"], nothing.complete) == ("unknown", False)
 
 
@@ -73,13 +64,11 @@ def test_an_analysis_that_was_stopped_says_so_far_of_what_it_left_open_alone(
     assert "So far" not in _printed(Analysis(), capsys)
 
 
-def test_counts_beyond_all_reading_are_powers_of_ten(capsys: pytest.CaptureFixture[str]) -> None:
-    found = Analysis(n_products=2**100, products_with=(2**100, 2**99, *[2**98] * 19))
-    printed = _printed(found, capsys)
-    assert (
-        "1.267e30 (1267650600228229401496703205376) products; the features that fewest of them have:\n"
-        "   25.000 %  F1\n"
-    ) in printed
+@pytest.mark.parametrize("shares", [(2**100, 2**99, *[2**98] * 19), (10**5000, 10**4999)], ids=["30", "5000"])
+def test_counts_beyond_all_reading_are_powers_of_ten(
+    shares: tuple[int, ...], capsys: pytest.CaptureFixture[str], stored: Stored
+) -> None:
+    stored(_printed(Analysis(n_products=shares[0], products_with=shares), capsys))
 
 
 @pytest.mark.parametrize(
@@ -95,29 +84,20 @@ def test_counts_are_shown_by_their_length(count: str, text: str) -> None:
     assert count_text(count) == text
 
 
-def test_counts_longer_than_python_shows_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    found = Analysis(n_products=10**5000, products_with=(10**5000, 10**4999))
-    assert _printed(found, capsys).endswith(
-        "1.000e5000 products; the features that fewest of them have:\n   10.000 %  F0\n  100.000 %  Shop\n"
-    )
-
-
 def test_a_void_model_that_was_not_explained_in_time_shows_some_rules(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], stored: Stored
 ) -> None:
     found = Analysis(void=Explanation(tuple(range(20)), smallest=False), unanswered=("void",))
     facts = analysis_facts(MODEL, found)
     assert (facts["status"], facts["complete"]) == ("infeasible", False)
-    lines = _printed(found, capsys).splitlines()
-    assert lines[0].endswith("contradict each other (20 rules, perhaps not the fewest):")
-    assert (len(lines), lines[-1]) == (14, "  and 8 more; --json has all")
+    stored(_printed(found, capsys))
 
 
-def test_a_comparison_that_was_stopped_says_what_the_edit_may_be(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_comparison_that_was_stopped_says_what_the_edit_may_be(
+    capsys: pytest.CaptureFixture[str], stored: Stored
+) -> None:
     found = ModelDifference(("A",), (), (), None, None, unsure=("lost",))
     facts = difference_facts(found) | {"limit": "2 s"}
     print_difference(facts, Path("a.uvl"), Path("b.uvl"))
-    assert capsys.readouterr().out == (
-        "Stopped (2 s) before it was known whether products were lost: refactoring or specialisation.\n"
-    )
+    stored(capsys.readouterr().out)
     assert (facts["status"], facts["edit"]) == ("feasible", None)

