@@ -2,14 +2,16 @@
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from shortlist.cli import dialogue as module
 from shortlist.cli.deciding_lines import Deciding, act
+from tests.cli.refusals import refusals
 from tests.cli.running import Ran, shortlist
+from tests.stored import Stored
 
 MODEL = """features
     Phone {cost 10}
@@ -50,7 +52,7 @@ def typed(
 
 
 def test_a_configuration_from_the_first_line_to_the_last(
-    monkeypatch: pytest.MonkeyPatch, folder: Path
+    monkeypatch: pytest.MonkeyPatch, folder: Path, stored: Stored
 ) -> None:
     lines = """open
 cost gps
@@ -73,61 +75,7 @@ open
 """
     run = typed(monkeypatch, folder, lines, "--limit", "cost<=18")
     assert (run.returncode, run.stderr) == (0, "")
-    assert (
-        run.stdout.splitlines()
-        == """3 of 6 features are open; 3 products are left.
-  min cost: 12 to 16
-  max selected: 4 features to 3 features
-Type help for what can be typed.
-Basic, HD, GPS
-now, 3 products are left
-  min cost: 12 to 16
-  max selected: 4 features to 3 features
-GPS selected, 1 product is left
-  min cost: 16 to 16
-  max selected: 4 features to 4 features
-GPS deselected, 2 products are left
-  min cost: 12 to 15.5
-  max selected: 3 features to 3 features
-Decisions from now on belong to stage design.
-Decisions from now on are made by Anna.
-GPS is selected (stage design, by Anna).
-2 features follow: in: Basic; out: HD
-0 of 6 features are open; 1 product is left.
-  min cost: 16 to 16
-  max selected: 4 features to 4 features
-Camera is out, as the opposite contradicts these (the fewest):
-  limit cost<=18: the others leave at least 18.5, and all that is asked at least 22.5
-  every product has Phone
-  Camera => HD (line 12)
-now, 1 product is left
-  min cost: 16 to 16
-  max selected: 4 features to 4 features
-Camera selected: cannot be had
-Camera deselected, 1 product is left
-  min cost: 16 to 16
-  max selected: 4 features to 4 features
-HD cannot be selected, as these contradict it (the fewest):
-  GPS is selected (stage design, by Anna); without it, cost can be 15.5
-  limit cost<=18: the others leave at least 19.5
-  every product has Phone
-Basic cannot be deselected, as these contradict it (the fewest):
-  GPS is selected (stage design, by Anna); without it, cost can be 15.5
-  limit cost<=18: the others leave at least 19.5
-  every product has Phone
-  Screen is mandatory below Phone
-  exactly one of Basic, HD below Screen
-GPS is selected (stage design, by Anna)
-there is 1 step to take back, got 2. Take back fewer.
-  min cost: 16 to 16
-  max selected: 4 features to 4 features
-min cost: 16, proved.
-0 of 6 features are open; 1 product is left.
-  min cost: 16 to 16
-  max selected: 4 features to 4 features
-The product is saved to phone.config.
-Saved to phone.json.""".splitlines()
-    )
+    stored(run.stdout)
     assert (folder / "phone.config").read_text().count('manual="selected"') == 4
     kept = json.loads((folder / "phone.json").read_text())
     assert [stage["name"] for stage in kept["stages"]] == ["design"]
@@ -136,45 +84,20 @@ Saved to phone.json.""".splitlines()
 
 
 @pytest.mark.parametrize(
-    ("line", "answer"),
+    "line",
     [
-        ("slect GPS", "a line must begin with select, deselect, why, open, decided, cost, left, undo, stage, by, save, load, finish, help or quit, got 'slect'. Did you mean 'select'?"),
-        ("zzzzzz", "got 'zzzzzz'. Type help for a list."),
-        ("select", "name a feature, such as: select GPS. Type open for those that are left."),
-        ("select GPX", "the line names no feature: 'GPX'. Did you mean 'GPS'?"),
-        ("why GPS", "GPS is open: nothing that is known decides it."),
-        ("undo", "there are 0 steps to take back, got 1."),
-        ("undo two", "undo takes a number of steps, such as: undo 2; got 'two'."),
-        ("undo 0", "steps must be "),
-        ("save", "name a file, such as: save decisions.json."),
-        ("save d.txt", "the file must end in .json, .csv, .uvl or .config, got 'd.txt'."),
-        ("save no/d.csv", "its folder does not exist"),
-        ("save m.uvl", "the file m.uvl is the same file as MODEL, and would overwrite it."),
-        ("save d.config", "a product has no open features, got 4. Decide them, or type: finish by min cost."),
-        ("load", "name a file, such as: load decisions.json."),
-        ("load gone.json", "gone.json cannot be read: No such file or directory."),
-        ("load m.uvl", "m.uvl:1: decisions must be JSON, or a table with the columns feature and decision"),
-        ("finish", "say by what to finish, such as: finish by min cost."),
-        ("finish by cost", "objectives must read like 'min cost, max selected', got 'cost'"),
-        ("finish by min cost, max selected", "finish takes one objective"),
-        ("finish by min price", "there is no objective 'price'."),
-        ("select GPS\nselect GPS", "GPS is selected already. Decide another one."),
-        ("open xyz", "none"),
-        ("decided", "nothing"),
-        ("stage", "Decisions from now on have no stage."),
-        ("by", "From now on decisions carry no name."),
-        ("stage x\x1b[2Ky", "a stage must be one line of text without control characters, got 'x\\x1b[2Ky'."),
-        ("by x\u2028y", "a name must be one line of text without control characters, got 'x\\u2028y'."),
-        ("help", "select FEATURE "),
+        "slect GPS", "zzzzzz", "select", "select GPX", "why GPS", "undo", "undo two", "undo 0", "save", "save d.txt",
+        "save no/d.csv", "save m.uvl", "save d.config", "load", "load gone.json", "load m.uvl", "finish", "finish by cost",
+        "finish by min cost, max selected", "finish by min price", "select GPS\nselect GPS", "open xyz", "decided", "stage",
+        "by", "stage x\x1b[2Ky", "by x\u2028y", "help",
     ],
 )  # fmt: skip
 def test_a_line_that_cannot_be_followed_is_one_sentence_and_the_dialogue_goes_on(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, line: str, answer: str
+    monkeypatch: pytest.MonkeyPatch, folder: Path, line: str, stored: Stored
 ) -> None:
     run = typed(monkeypatch, folder, f"{line}\nopen\n")
     assert run.returncode == 0, run.stderr
-    assert answer in run.stdout
-    assert "Traceback" not in run.stdout
+    stored(run.stdout.replace(f"{folder}/", ""))
     assert any(text.startswith("Basic, HD") for text in run.stdout.splitlines())
     assert sorted(path.name for path in folder.iterdir()) == ["m.uvl"]
 
@@ -189,7 +112,7 @@ def test_what_was_decided_and_not_saved_is_said_as_lines_that_can_be_typed_again
     assert "not saved" not in again.stdout
     assert (folder / "d.csv").read_text() == ("feature,decision,stage,by\nGPS,selected,,\nHD,deselected,,\n")
     loaded = typed(monkeypatch, folder, "load d.csv\nload d.csv\nundo\n")
-    assert "3 features follow: in: Basic; out: " in loaded.stdout or "follow" in loaded.stdout
+    assert "follow" in loaded.stdout
     assert "The file decides nothing new." in loaded.stdout
     assert loaded.stdout.splitlines()[-1].startswith("4 of 6 features are open")
 
@@ -281,26 +204,9 @@ def test_a_model_without_attributes_is_configured_too(monkeypatch: pytest.Monkey
     assert "note: Objectives by default: min selected." in run.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            ["--method", "exact"],
-            "--method belongs to the search for a front. Leave it out.",
-        ),
-        (["--out", "f.parquet", "--seed", "3"], "--seed belongs to the search for a front. Leave it out."),
-        (["--out", "f.parquet"], "--out belongs to the search for a front and --customers"),
-        (["--study", "s.db"], "--study belongs to the search"),
-        (["--set", "max-nodes=3"], "--set max-nodes must be at least 16"),
-        (["--time-limit", "-1"], "--time-limit must be a number of seconds above 0"),
-    ],
-)
-def test_options_of_a_search_do_not_go_with_a_dialogue(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, options: list[str], message: str
-) -> None:
-    run = typed(monkeypatch, folder, "open\n", *options)
-    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (2, "", 1)
-    assert message in run.stderr
+@refusals("dialogue")
+def test_options_of_a_search_do_not_go_with_a_dialogue(folder: Path, refused: Callable[[Path], None]) -> None:
+    refused(folder)
 
 
 def test_stages_in_files_are_part_of_the_question_of_a_front(folder: Path) -> None:

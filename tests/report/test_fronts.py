@@ -10,7 +10,7 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.report import fronts
 from shortlist.report.fronts import explorer_data, frequency_chart, front_page_parts, front_parts
-from shortlist.report.page import Explorer, Facts, Table, Text
+from shortlist.report.page import Explorer, Table, Text
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
@@ -106,8 +106,6 @@ def test_the_table_of_objectives_says_which_end_is_better() -> None:
         ("quality", "more is better", "5", "2"),
         ("defects", "less is better", "3", "6"),
     )
-    facts = [part for part in parts if isinstance(part, Facts)]
-    assert "complete: every best trade-off is listed" in facts[0].facts[0][1]
 
 
 def test_infinite_values_are_told_and_drawn_nowhere() -> None:
