@@ -1,7 +1,7 @@
 """Answers of a fitted classifier of stages by a point of its front: to many rows, or to one step by step.
 
-For one row in service there is no object that lives between a question and its result. What is known is a
-mapping of features to values and what failed is a list of names; both are JSON, and may lie in a file or a
+For one row in service no object lives between a question and its result. The known values are a mapping of
+features to values, and the failed features a list of names. Both are JSON, and may lie in a file or a
 database for days.
 """
 
@@ -59,9 +59,9 @@ if TYPE_CHECKING:
 
 
 def _answers_every_row(estimator: "StagedAnswers") -> bool:
-    """Tell whether ``predict_proba`` exists.
+    """Return true, or raise AttributeError where ``predict_proba`` does not exist.
 
-    A rejected row's answer is no class, so it cannot be the most probable.
+    It needs `answer_rejected`: a rejected row's answer is no class, so it cannot be the most probable.
     """
     if not estimator.answer_rejected:
         raise AttributeError(
@@ -72,7 +72,7 @@ def _answers_every_row(estimator: "StagedAnswers") -> bool:
 
 
 class StagedAnswers(TableClassifier):
-    """The answers of a classifier that has a front of stage assignments, and the models behind each point."""
+    """Front of stage assignments with the models behind each point, one of which answers rows."""
 
     answer_rejected: bool
     front_: "Front"
@@ -86,13 +86,13 @@ class StagedAnswers(TableClassifier):
     _models: dict[bytes, Any]
     errors_: ErrorPrices | None = None
     _early: float = 0.0
-    """Least probability of an answer before the last stage, besides those of the rule."""
+    """Least probability of an answer before the last stage, in addition to the reject rule."""
 
     def use(self, point: int) -> Self:
         """Predict with another point of ``front_`` from now on; nothing is fitted again.
 
-        What is promised holds for all points together, whichever is chosen. One about which nothing is
-        promised, though that was requested, answers no row.
+        A promise holds for all points together, whichever is chosen. A point that keeps no promise, though
+        one was requested, answers no row.
         """
         check_is_fitted(self, "front_")
         self.point_ = as_count(point, "point", at_least=0, at_most=len(self.front_) - 1)
@@ -118,14 +118,14 @@ class StagedAnswers(TableClassifier):
         return self
 
     def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` for none.
+        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` where no stage answers it.
 
         A row may lack features that were not bought: a column that is not in the frame, a cell with
-        :data:`shortlist.guarantees.cells.NOT_ASKED`, or a gap in a column that had none when fitting. Where
-        the row needs them, it gets ``reject_label_`` as well (with `answer_rejected` only where not even the
-        first stage is known), and :meth:`decision_report` says what it waits for. So does a row with a word
-        that was in no row that was fitted on. Any other gap was requested and is silent, as it was when
-        fitting; a row of which nothing but gaps is known is answered by no stage.
+        :data:`shortlist.guarantees.cells.NOT_ASKED`, or a gap in a column that had none when fitting. A row
+        that needs such a feature gets ``reject_label_`` as well, and :meth:`decision_report` names the
+        feature. With `answer_rejected` it gets a class from the last stage that it reached, if there is one.
+        A word that was in no fitted row counts as such a gap. Any other gap is a value, as it was when
+        fitting; a row with nothing but gaps is answered by no stage.
         """
         rows, states = self._known(X)
         return self._labels(decide_known(self.model_, rows, states, guess=self.answer_rejected))
@@ -134,8 +134,8 @@ class StagedAnswers(TableClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return :meth:`stage_probabilities`.
 
-        Exists with ``answer_rejected=True``, where :meth:`predict` agrees with it. Raises BadInputError if a
-        row lacks what the first stage needs.
+        Exists with ``answer_rejected=True``, and agrees with :meth:`predict` then. Raises BadInputError if a
+        row lacks a feature of the first stage.
         """
         probabilities = self.stage_probabilities(X)
         nothing = np.flatnonzero(np.isnan(probabilities).any(axis=1))
@@ -148,13 +148,16 @@ class StagedAnswers(TableClassifier):
         return probabilities
 
     def decisions(self, X: Any) -> Decisions:
-        """Return the stage that decides each row, its answer, and the price of the row; rejects stay so."""
+        """Return the stage that decides each row, its answer, and the price of the row.
+
+        Rejected rows stay rejected.
+        """
         return decide_known(self.model_, *self.model_.encoding.encode_known(X))
 
     def stage_probabilities(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of every row at the stage it reached, ``(n_samples, n_classes)``.
 
-        NaN for rows that lack what the first stage needs.
+        NaN for rows that lack a feature of the first stage.
         """
         rows, states = self._known(X)
         return stage_probabilities(self.model_, rows, decide_known(self.model_, rows, states).stages)
@@ -162,8 +165,8 @@ class StagedAnswers(TableClassifier):
     def predict_on_demand(self, acquire: Acquire, n_rows: int) -> OnDemand:
         """Predict rows whose features are bought only when a stage needs them.
 
-        Raises AcquisitionError if `acquire` raises, or returns the wrong shape or values that cannot be used;
-        its ``partial`` holds the rows decided before and what was paid.
+        Raises AcquisitionError if `acquire` raises, or returns the wrong shape or unusable values. Its
+        ``partial`` holds the rows decided before, with the price that each has paid.
 
         `acquire`: ``acquire(rows, features)`` gets row numbers and a tuple of features (names, or column
         numbers when fitted without names), and returns their values, ``(len(rows), len(features))``. It is
@@ -183,10 +186,11 @@ class StagedAnswers(TableClassifier):
     def decision_report(self, X: Any) -> "pd.DataFrame":
         """Return label, rejected, stage from 1, confidence, features acquired, cost and needs of every row.
 
-        Attributes of the prices, such as hours, have a column each after the cost: what a row's stages took.
-        ``needs`` names the features that are not known and that the row's next stage needs: the row waits for
-        them, and is neither answered nor rejected. Stage 0: it waits for the first stage's. ``unknown`` says
-        which words of these the classifier does not know; such a row waits for a correction.
+        Attributes of the prices, such as hours, have a column each after the cost: the amount that the row's
+        stages took. ``needs`` names the unknown features that the row's next stage needs: the row waits for
+        them, and is neither answered nor rejected. Stage 0: it waits for features of the first stage.
+        ``unknown`` names the words in these features that the classifier does not know; such a row waits for
+        a correction.
         """
         import pandas as pd
 
@@ -225,16 +229,20 @@ class StagedAnswers(TableClassifier):
         )
 
     def _amounts(self, stages: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-        """Return the amount of every attribute that each row took, by the last stage that it bought."""
+        """Return the amount of every attribute for each row, ``(n_rows,)``.
+
+        `stages`: the last stage that it bought.
+        """
         taken = stage_amounts(self.model_)
         return {name: np.cumsum([0.0, *(amounts[name] for amounts in taken)])[stages] for name in taken[0]}
 
     def measure_points(self, X: Any, y: Any) -> tuple[Figures, ...]:
-        """Return the figures of each point of ``front_`` on some rows, all at once.
+        """Return the figures of each point of ``front_`` on the given rows, in the order of the points.
 
-        A point about which nothing is promised, though that was requested, is told as it would do without.
+        A point that keeps no promise, though one was requested, has the figures that it would have without
+        one.
 
-        `y`: their classes, ``(n_samples,)``; one that was not fitted on is never answered rightly.
+        `y`: classes of the rows, ``(n_samples,)``; a class that was not fitted on is never answered rightly.
         """
         check_is_fitted(self, "front_")
         given = encoded_rows(self, self._encoding, X, y)
@@ -260,7 +268,7 @@ class StagedAnswers(TableClassifier):
             )
 
     def _known(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int8] | None]:
-        """Encode rows, and say which features of which rows have a value; None: all have."""
+        """Return encoded rows, and the state of each feature of each row; None: every feature has a value."""
         self._check_chosen()
         names = list(getattr(self, "feature_names_in_", []))
         absent: list[int] = []
@@ -299,27 +307,26 @@ class NextStep:
     not confident, and `label` is the reject label.
     """
     features: tuple[str, ...]
-    """Features that the next stage needs and that are not known, to be measured in any order, together or one
-    by one."""
+    """Unknown features that the next stage needs, to be measured in any order, together or one by one."""
     price: float
-    """Price of this stage beyond the ones before, in the user's money, in all: features of it that are known
+    """Price of the next stage in the user's money, beyond the stages before it. Its features that are known
     already count too.
     """
     label: Any
-    """The class or the reject label; None while there is something to ask."""
+    """Class or reject label; None while a feature is still to be measured."""
     confidence: float | None
-    """The largest class probability at the last stage that was reached; None before the first."""
+    """Largest class probability at the last stage that was reached; None before the first."""
     stage: int
-    """That stage, from 1; 0 before the first."""
+    """Number of the last stage that was reached, from 1; 0 before the first."""
     paid: float
-    """Price of the stages up to that one."""
+    """Price of all stages up to the last one that was reached, in the user's money."""
     failed: tuple[str, ...]
-    """Features that could not be had and that an answer had to do without: the median, or no category, stands
-    for them. What the validation rows say of the confidence does not hold for such a row.
+    """Features that failed, and that the answer had to do without: the median, or no category, stands for
+    them. The confidence on validation rows does not hold for such a row.
     """
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON holds it."""
+        """Return all fields as a dictionary for JSON."""
         label = self.label.item() if isinstance(self.label, np.generic) else self.label
         return asdict(self) | {
             "label": label, "features": list(self.features), "failed": list(self.failed),
@@ -327,10 +334,10 @@ class NextStep:
 
 
 def without_empty_stages(classifier: StagedAnswers, table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a table of a file in which a stage of which a row has no value was not bought.
+    """Return a table of a file in which stages without any value in a row count as not bought.
 
-    An empty cell of a file says that a feature was requested and is silent, where gaps are values. Where all
-    that a stage buys is empty, nothing says that anybody has asked.
+    An empty cell of a file means that a feature was requested and gave no value, where gaps are values. Where
+    all features of a stage are empty, nothing shows that they were requested.
     """
     import pandas as pd
 
@@ -348,7 +355,7 @@ def without_empty_stages(classifier: StagedAnswers, table: "pd.DataFrame") -> "p
 
 
 def next_step(classifier: StagedAnswers, known: Mapping[str, Any], failed: Collection[str] = ()) -> NextStep:
-    """Say the next step for a row of which some features are known.
+    """Return the next step for a row with some known features.
 
     Parameters
     ----------

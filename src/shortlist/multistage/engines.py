@@ -1,4 +1,4 @@
-"""Choice of the engines that search for stages, its measurement, and the search by them in turn."""
+"""Choice of the engines that search for stages, the measurement behind it, and the search itself."""
 
 import dataclasses
 import math
@@ -23,51 +23,59 @@ from shortlist.runs import Budget
 from shortlist.runs.workers import Where
 
 ENUMERATE, EVOLUTION, WINDOWS = "enumerate", "emsco", "windows"
-"""The engines, by the names that fronts have for their methods."""
+"""Names of the engines, which fronts give as their method."""
 
 FEW_FEATURES = 8
-"""Up to this number of features all are enumerated where a fit takes long: 255 subsets."""
+"""Largest number of features of which all subsets, 255 at most, are enumerated where a fit takes long."""
 WORK_PER_SECOND, ASSIGNMENTS_PER_SECOND = 2.5e9, 1e8
-"""Multiplications of fits, and stage assignments accounted for by a walk, in a second of one processor."""
+"""Multiplications of fits per second, and stage assignments that a walk accounts for per second, on one
+processor.
+"""
 SHORT_ENUMERATION_S = 4.0
-"""An enumeration that is expected to take at most this, and a third of the time limit, comes first."""
+"""Longest expected time in seconds of an enumeration that comes first; it must also be below a third of the
+limit.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StageShape:
-    """Sizes and properties that decide on the engines."""
+    """Sizes and properties of a problem that decide on its engines."""
 
     n_features: int
     all_fit: bool
-    """Whether there are at most 18 features, and what all subsets decide fits into memory."""
+    """Whether there are at most 18 features, and the decision bits of all subsets fit into memory."""
     is_counted: bool
-    """Whether the stage assignments are few enough for the budget of an enumeration."""
+    """Whether the number of stage assignments is within the budget of an enumeration."""
     is_short: bool
-    """Whether an enumeration is expected to end within seconds and well within the time, fits included."""
+    """Whether an enumeration is expected to end within seconds, and within a third of the time limit, fits
+    included.
+    """
     has_time: bool
     """Whether all subsets are expected to be fitted in half of the time."""
     fits_are_quick: bool
-    """Whether thousands of subsets may be fitted."""
+    """Whether fits are so fast that thousands of subsets may be fitted."""
     is_timed: bool
     """Whether a clock ends the search."""
 
 
 @dataclass(frozen=True)
 class StagePlan:
-    """Engines for questions of a shape; each goes on from what those before it have found."""
+    """Engines for problems of one shape, run in turn; each continues from the results of the earlier ones."""
 
     fits: Callable[[StageShape], bool]
     engines: tuple[str, ...]
     why: str
     """Reason for the engines, in one line."""
     measured: str
-    """Measurement that supports it: a file of benchmarks/results, or a decision."""
+    """Measurement that supports the plan: a file of benchmarks/results, or a decision."""
 
 
 SEARCHED_FIRST = (WINDOWS, ENUMERATE, EVOLUTION)
-"""A search first, so that there is an answer at any time; evolution goes on where the walk did not end."""
+"""Order that begins with a search, so that there is an answer at any time. Evolution continues if the
+enumeration did not end.
+"""
 ENUMERATED_FIRST = (ENUMERATE, WINDOWS, EVOLUTION)
-"""The others are asked only where the enumeration takes longer than expected."""
+"""Order that begins with an enumeration. The others run only if it takes longer than expected."""
 
 PLANS = (
     StagePlan(
@@ -97,11 +105,11 @@ PLANS = (
         (WINDOWS,), "there are too many subsets of the features to fit all", "regret.csv",
     ),
 )  # fmt: skip
-"""The first plan that fits is taken."""
+"""Plans in order; the first one that fits the shape is taken."""
 
 
 def plan_for(problem: StageProblem, enumeration_budget: int, budget: Budget) -> StagePlan:
-    """Return the plan for a problem."""
+    """Return the first plan that fits a problem, with the reason filled in."""
     shape = shape_of(problem, enumeration_budget, budget)
     plan = next(plan for plan in PLANS if plan.fits(shape))
     too_many = "there is no time to fit all subsets"
@@ -112,7 +120,7 @@ def plan_for(problem: StageProblem, enumeration_budget: int, budget: Budget) -> 
 
 
 def shape_of(problem: StageProblem, enumeration_budget: int, budget: Budget) -> StageShape:
-    """Return the shape that decides on the engines."""
+    """Return the shape of a problem: its sizes and expected times."""
     n, k, rows = problem.n_features, problem.max_stages, problem.decisions.subclassifiers.rows
     quick, timed = problem.decisions.subclassifiers.fits_are_quick, not budget.is_counted
     count = space_size(n + problem.removal, k + problem.removal)
@@ -131,7 +139,7 @@ def shape_of(problem: StageProblem, enumeration_budget: int, budget: Budget) -> 
 
 
 def work_of_all_fits(rows: StageRows) -> int:
-    """Return about how many multiplications the curvatures of all subsets' fits take."""
+    """Return about how many multiplications the Newton matrices take in the fits of all subsets."""
     n_scores = 1 if rows.n_classes == 2 else rows.n_classes
     n_rows, n_columns = rows.fit_rows.shape
     each: int = len(rows.runs) * n_rows * (n_columns + 1) ** 2 * n_scores
@@ -141,18 +149,20 @@ def work_of_all_fits(rows: StageRows) -> int:
 STAGE_METHODS = ("auto", EVOLUTION, ENUMERATE, WINDOWS)
 
 FEW_FITS = WindowOptions(width=5, n_new=3, n_weightings=4, tries=1, kicks=0)
-"""Windows of ``auto`` where a fit takes long.
+"""Settings of windows for the method ``auto`` where a fit takes long.
 
-On made tables of 10, 12 and 20 features that took 74, 101 and 437 fits in place of 844, 2,309 and 7,309. The
+Generated tables of 10, 12 and 20 features took 74, 101 and 437 fits in place of 844, 2,309 and 7,309. The
 best sum was the same twice, and .022 lower once.
 """
 
 WALK_SHARE = 0.9
-"""Part of the time that is left after which an enumeration gives way to evolution."""
+"""Share of the remaining time after which an enumeration gives way to evolution."""
 GENERATIONS = 500
-"""After which evolution that goes on from a front ends by itself."""
+"""Number of generations after which evolution that continues from a front ends by itself."""
 LEAST_POPULATION = 300
-"""Individuals of evolution that goes on from a front; at least twice as many as the front has points."""
+"""Least population of evolution that continues from a front; it is at least twice the number of points,
+too.
+"""
 
 UNFITTED = (
     "the front could not be enumerated: not all subsets of the features were fitted in their part of "
@@ -161,7 +171,7 @@ UNFITTED = (
 
 
 class FoundStages(NamedTuple):
-    """Result of a method, and doubts about the way to it, in sentences."""
+    """Result of a method, with sentences about doubts in the way to it."""
 
     result: StageResult
     doubts: tuple[str, ...]
@@ -181,10 +191,10 @@ def search_stages(
     Raises FitsStoppedError if the search was cancelled before there was an answer.
 
     `method`: one of :data:`STAGE_METHODS`. ``"auto"`` takes the first of
-    :data:`shortlist.multistage.engines.PLANS` that fits; the fact ``why`` says which and why. An enumeration
-    that has a time limit begins with windows, so that there is an answer whatever the time.
-    `emsco_options`: of the method ``"emsco"``. `enumeration_budget`: most stage assignments that ``"auto"``
-    enumerates. `workers`: threads that enumerate, or the address of a Dask scheduler.
+    :data:`shortlist.multistage.engines.PLANS` that fits; the fact ``why`` gives the plan and its reason. An
+    enumeration with a time limit begins with windows, so that there is an answer at any time.
+    `emsco_options`: options of the method ``"emsco"``. `enumeration_budget`: most stage assignments that
+    ``"auto"`` enumerates. `workers`: threads that enumerate, or the address of a Dask scheduler.
     """
     timed = not budget.is_counted
     engines: tuple[str, ...] = (WINDOWS, ENUMERATE) if method == ENUMERATE and timed else (method,)
@@ -224,7 +234,7 @@ def search_stages(
 
 
 def _evolved(problem: StageProblem, found: StageResult, budget: Budget) -> StageResult:
-    """Go on from a front by evolution, with more individuals whenever the front fills the population."""
+    """Continue from a front by evolution, with a larger population whenever the front fills it."""
     start, population = found.assignments, 0
     while True:
         population = max(LEAST_POPULATION, 2 * population, 2 * len(start))
@@ -237,9 +247,9 @@ def _evolved(problem: StageProblem, found: StageResult, budget: Budget) -> Stage
 
 
 def joined(before: StageResult, after: StageResult) -> StageResult:
-    """Return the non-dominated points of two results, as one of the second one's method and proof.
+    """Return the non-dominated points of two results, with the method and the proof of the second one.
 
-    A front that is complete stays as it is. Ties are those that the second one has counted, and else 1.
+    A complete front stays unchanged. Ties are those that the second result has counted, and 1 otherwise.
     """
     problem, facts = after.problem, {**before.facts, **after.facts}
     if "n_tied" not in after.facts:

@@ -1,4 +1,4 @@
-"""A scikit-learn classifier that buys features stage by stage; a thin shell around functions."""
+"""Scikit-learn classifier that buys features stage by stage: a thin shell around functions."""
 
 import dataclasses
 import warnings
@@ -51,11 +51,13 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
 
 AUTO, OUT_OF_FOLD = "auto", "out-of-fold"
-"""Rows that validate, where no share is held out: all of them, by classifiers fitted without their fold."""
+"""Choices of validation rows without a held-out share: all rows, answered by classifiers fitted without their
+fold.
+"""
 
 
 def _as_share(value: Any, argument: str) -> None:
-    """Refuse a share that does not say which rows validate."""
+    """Raise BadInputError unless a value is a share between 0 and 1 or names a choice of validation rows."""
     is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1
     if not is_share and not (isinstance(value, str) and value in {AUTO, OUT_OF_FOLD}):
         raise BadInputError(argument, f"must be in (0, 1), {AUTO!r} or {OUT_OF_FOLD!r}", repr(value))
@@ -68,7 +70,7 @@ class MultiStageClassifier(StagedAnswers):
     Section 2 of :cite:t:`Hamilton2022`: every row starts with the first stage's features; where the largest
     class probability reaches the confidence threshold, that class is the answer and nothing more is bought;
     where even the last stage is not confident, the row is rejected. :meth:`fit` finds the trade-offs between
-    coverage, accuracy on what is covered, and cost, on validation rows, and takes one of them.
+    coverage, accuracy on the answered rows, and cost, on validation rows, and takes one of them.
 
     Parameters
     ----------
@@ -300,7 +302,7 @@ class MultiStageClassifier(StagedAnswers):
         study: Study = NO_STUDY,
         **unsupported: Any,
     ) -> Self:
-        """Fit the classifiers of the stages, search stage assignments, and take one.
+        """Fit the classifiers of the stages, search stage assignments, and choose one.
 
         Parameters
         ----------
@@ -379,7 +381,7 @@ class MultiStageClassifier(StagedAnswers):
         return self
 
     def validates_out_of_fold(self, n_rows: int) -> bool:
-        """Whether this many rows, which fit, also validate by their out-of-fold answers."""
+        """Return whether all `n_rows` fitted rows also validate, by their out-of-fold answers."""
         if self.validation_share != AUTO:
             return self.validation_share == OUT_OF_FOLD
         as_printed = self.emsco_options is not None and self.emsco_options.rules == "paper"
@@ -423,9 +425,9 @@ class MultiStageClassifier(StagedAnswers):
         self.keep_models()
 
     def keep_models(self) -> None:
-        """Keep the models behind the front after a search, fitted on all rows that fit, and what it answers.
+        """Keep the models behind the front after a search, fitted on all rows that fit.
 
-        Where other rows validate, they are those that made the bits, to the last coefficient.
+        Where other rows validate, they are the models that made the decision bits, to the last coefficient.
         """
         decisions = self.problem_.decisions
         self._encoding, self._rule = decisions.subclassifiers.rows.encoding, decisions.rule
@@ -446,7 +448,10 @@ class MultiStageClassifier(StagedAnswers):
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the searched problem behind: its bits of all subsets are large and predict nothing."""
+        """Return the state without the searched problem.
+
+        Its bits of all subsets are large and predict nothing.
+        """
         state: dict[str, Any] = dict(super().__getstate__())
         for heavy in ("problem_", "result_"):
             state.pop(heavy, None)

@@ -1,4 +1,4 @@
-"""Stages on one table: fit, choose, and measure by repeated choice or on rows that were held out."""
+"""Stages on one table: fit, choose, and measure, by repeated choice or on held-out rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -49,37 +49,37 @@ from shortlist.tables.splits import (
 )
 
 REPEATED = "repeated"
-"""Fact of a front: the figures of repeated choice, with the number of the point that predicts."""
+"""Name of a front's fact: the figures of repeated choice, with the number of the point that predicts."""
 
 REACHED = "reached"
-"""Fact of a front: the shares of rows for which each stage of the point that predicts buys."""
+"""Name of a front's fact: for each stage of the point that predicts, the share of rows that buy it."""
 
 TESTED_APART = "tested_apart"
-"""Fact of a front that was measured on rows that are no part of the table."""
+"""Name of a front's fact: it was measured on rows of another table."""
 
 
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class StagedMeasure(Figures):
-    """Measures of stages on some rows; coverage, accuracy and cost are the paper's g1, g2, g3*."""
+    """Measures of stages on a set of rows; coverage, accuracy and cost are the paper's g1, g2, g3*."""
 
     aggregate: float
     """g1 + g2 + (1 - g3* / ΣC), the paper's overall figure."""
     only_answer: str | None
-    """Class that every answered row gets; None where there are several, or none, or by repeated choice."""
+    """Class that every answered row gets; None where there are several or none, and by repeated choice."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data, for JSON."""
+        """Return the measures as a dictionary for JSON."""
         return super().as_dict() | {"aggregate": self.aggregate, "only_answer": self.only_answer}
 
 
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StagedTable:
-    """A fitted classifier, and how it does on the selection rows and on rows that measure.
+    """Fitted classifier with its measures on the selection rows and on the rows that measure.
 
-    One stage that buys everything and rejects nothing is measured beside it. Where test rows measure, every
-    point of the front is too, as plain data in its extras under ``held_out``.
+    A single stage that buys everything and rejects nothing is measured beside it. With test rows every point
+    of the front is measured too, as plain data under ``held_out`` in its extras.
     """
 
     classifier: MultiStageClassifier
@@ -88,28 +88,28 @@ class StagedTable:
     test: StagedMeasure
     single_stage: StagedMeasure
     difference: Difference
-    """By how much the stages are right about more of all rows than the single stage; rows that the stages do
-    not answer count for neither.
+    """Difference in right answers per row, the stages minus the single stage; rows that the stages do not
+    answer count for neither.
     """
     verdict: RuleVerdict
     sentence: str
-    """Verdict in one sentence: which to use, and why."""
+    """Verdict in one sentence: the choice between the two, and its reason."""
     reached: list[float]
-    """Share of the rows for which each stage buys."""
+    """Share of the rows that buy each stage."""
 
 
 class _Measured(NamedTuple):
-    """Figures of the stages and of a single one on the rows that measure."""
+    """Figures of the stages and of a single stage on the rows that measure."""
 
     test: StagedMeasure
     single: StagedMeasure
     difference: Difference
     stages: NDArray[np.int64]
-    """Number of stages that buy, by row."""
+    """Number of stages that each row buys, ``(n_rows,)``."""
 
 
 NAMES = ("these stages", "all features at once")
-"""Names of the two that are compared, in sentences."""
+"""Names in sentences: the stages, and the single stage that buys everything."""
 
 
 def stage_table(
@@ -127,17 +127,17 @@ def stage_table(
 
     Where the classifier validates out of fold and promises nothing, all rows fit, choose, and measure by
     repeated choice: see :func:`shortlist.multistage.repeated_stages.repeat_stages`. Else the rows are split
-    50 : 25 : 25, by class, and the third part measures: the first fits and the second validates, as in the
-    paper, or both do both. Where something is to be promised, the calibration set is drawn before, from all
-    classes together. Rows to test measure in place of both, and nothing is held out. Raises BadInputError if
-    a class has too few rows to be in every part. Raises UnmetChoiceError if no point is as the classifier's
-    `pick` and `limits` ask for, or none keeps the promise; the classifier has its front.
+    50 : 25 : 25, by class, and the third part measures. The first fits and the second validates, as in the
+    paper, or both do both. For a promise the calibration set is drawn before, from all classes together. Test
+    rows replace both measurements, and no part is held out. Raises BadInputError if a class has too few rows
+    to be in every part. Raises UnmetChoiceError if no point meets the classifier's `pick` and `limits`, or
+    none keeps the promise; the classifier has its front then.
 
-    `classifier`: unfitted; fitted afterwards. `cases`: of which case each row is, ``(n_samples,)``. All rows
-    of a case are in one part, and one row of each case calibrates. `measuring`: rows to test, and how much
-    worse still is as good, in right answers; by the paper's protocol a part is held out always. `anyway`:
-    take a point by the classifier's `pick` where nothing can be promised about any, too; it answers no row.
-    `budget`: receives progress, stops the search, and keeps its state.
+    `classifier`: unfitted; fitted afterwards. `cases`: case of each row, ``(n_samples,)``. All rows of a case
+    are in one part, and one row of each case calibrates. `measuring`: test rows, and the margin in right
+    answers; by the paper's protocol a part is always held out. `anyway`: take a point by the classifier's
+    `pick` even where no point keeps a promise; it answers no row. `budget`: receives progress, stops the
+    search, and keeps its state.
     """
     y = np.asarray(y)
     n_rows: dict[str, int] = {}
@@ -199,19 +199,19 @@ def stage_table(
 
 
 def _tell(classifier: MultiStageClassifier, name: str, facts: dict[str, Any]) -> None:
-    """Say in the classifier's front what was measured of the point that predicts."""
+    """Record measured facts of the point that predicts in the classifier's front, under `name`."""
     told = {name: {"point": classifier.point_} | facts}
     classifier.front_ = replace(classifier.front_, extras={**classifier.front_.extras, **told})
 
 
 def fact_of_point(classifier: MultiStageClassifier, name: str) -> dict[str, Any] | None:
-    """Return a fact of the point that predicts; None without one, or if another point was taken."""
+    """Return a fact of the point that predicts; None without one, or if another point was chosen since."""
     told = classifier.front_.extras.get(name)
     return None if told is None or told["point"] != classifier.point_ else dict(told)
 
 
 def _verdict(classifier: MultiStageClassifier, measured: _Measured, margin: float) -> tuple[RuleVerdict, str]:
-    """Return whether to use the stages or to buy everything at once, and the sentence that says why."""
+    """Return the verdict between the stages and buying everything at once, and its sentence."""
     if broken := _limits_broken(classifier):
         told = f"Use these stages: all features at once do not keep the limit on {all_of(broken)}."
         return RuleVerdict(Word.UNRIVALLED, takes_first=True), told
@@ -225,7 +225,7 @@ def _verdict(classifier: MultiStageClassifier, measured: _Measured, margin: floa
 
 
 def _limits_broken(classifier: MultiStageClassifier) -> list[str]:
-    """Return what buying everything at once exceeds of the limits on every row."""
+    """Return the names of the limits on every row that buying everything at once exceeds."""
     costs, limits = classifier.costs_, classifier.limits or ()
     most = {one.name: int(one.values.max(initial=0)) / one.scale for one in costs.attributes}
     most["acquisition_cost"] = costs.total / costs.scale
@@ -240,7 +240,7 @@ def _limits_broken(classifier: MultiStageClassifier) -> list[str]:
 
 
 def _sentence(verdict: RuleVerdict, measured: _Measured, margin: float) -> str:
-    """Say whether to use the stages or to buy everything at once, and why."""
+    """Return the sentence that recommends the stages or buying everything at once, with the reason."""
     costs, difference = (measured.test.cost, measured.single.cost), measured.difference
     shown = difference if verdict.takes_first else difference.turned()
     use, other = costs if verdict.takes_first else costs[::-1]
@@ -256,7 +256,7 @@ def _sentence(verdict: RuleVerdict, measured: _Measured, margin: float) -> str:
 
 
 def _sentence_of_costs(verdict: RuleVerdict, measured: _Measured, margin: float) -> str:
-    """Say whether to use the stages or to buy everything at once, by what errors cost."""
+    """Return the sentence that recommends the stages or buying everything at once, by the costs of errors."""
     costs, difference = (measured.test.cost, measured.single.cost), measured.difference
     shown = difference.turned() if verdict.takes_first else difference  # of costs, of which less is better
     use, other = costs if verdict.takes_first else costs[::-1]
@@ -284,7 +284,7 @@ def _on_test_rows(classifier: MultiStageClassifier, X: Any, y: Labels) -> _Measu
 
 
 def _codes(classes: Labels, y: Labels) -> NDArray[np.int64]:
-    """Return the class numbers of labels, -1 for a class that is not known."""
+    """Return the class index of each label, -1 for an unknown class."""
     places = {label: place for place, label in enumerate(classes.tolist())}
     return np.array([places.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.int64)
 
@@ -296,7 +296,7 @@ def _difference(
     *,
     times: int = 1,
 ) -> Difference:
-    """Return by how much errors of the first answers cost less than those of the second."""
+    """Return the difference in the cost of errors per row between two lists of answers, `said`."""
     errors = classifier.errors_
     assert errors is not None
     first, second = (errors.of_rows(one, truth) for one in said)
@@ -327,9 +327,9 @@ def _repeated(classifier: MultiStageClassifier, seed: int, cases: Cases | None) 
 def split_three(
     y: Labels, *, seed: int = 0, cases: Cases | None = None
 ) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
-    """Return row numbers of the three parts, each class split alike; no case is in two of them.
+    """Return the row numbers of three parts, with every class split alike and every case in one part only.
 
-    Raises BadInputError if a class has fewer than 4 rows, or cases, or there is one class only.
+    Raises BadInputError if a class has fewer than 4 rows, or cases, or there is only one class.
     """
     labels, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     few = counts < (4 if len(labels) > 1 else len(y) + 1)
@@ -353,12 +353,15 @@ def split_three(
 
 
 def measure_on(classifier: Any, X: Any, y: Labels) -> StagedMeasure:
-    """Measure a fitted classifier that buys features on some rows; labels it does not know count as wrong."""
+    """Return the measures of a fitted classifier on the given rows.
+
+    Labels that it does not know count as wrong.
+    """
     return summarize(classifier.decisions(X), classifier.classes_, classifier.costs_, y)
 
 
 def validation_decisions(classifier: MultiStageClassifier, rule: RejectRule | None = None) -> Decisions:
-    """Return the decisions of a just fitted classifier's point about the validation rows."""
+    """Return the decisions about the validation rows by the point of a classifier that was just fitted."""
     promise = classifier.guarantee_
     promised = 0.0 if promise is None else promise.threshold
     return decide_validation_rows(
@@ -367,7 +370,7 @@ def validation_decisions(classifier: MultiStageClassifier, rule: RejectRule | No
 
 
 def measure_validation_rows(classifier: MultiStageClassifier) -> StagedMeasure:
-    """Measure what :func:`validation_decisions` returns."""
+    """Return the measures of the decisions of :func:`validation_decisions`."""
     truth = classifier.classes_[classifier.problem_.labels]
     return summarize(validation_decisions(classifier), classifier.classes_, classifier.costs_, truth)
 
@@ -375,8 +378,8 @@ def measure_validation_rows(classifier: MultiStageClassifier) -> StagedMeasure:
 def point_figures(classifier: MultiStageClassifier) -> dict[str, Any] | None:
     """Return the figures of the point that predicts, as :meth:`Figures.as_dict` does.
 
-    They are those of the test rows, or of repeated choice. None where there are neither, or the point answers
-    no row; by repeated choice also if another point was taken since.
+    They come from the test rows, or from repeated choice. None where there are neither, or the point answers
+    no row; by repeated choice also if another point was chosen since.
     """
     front, promise = classifier.front_, classifier.guarantee_
     if promise is not None and not promise.promised:
@@ -387,7 +390,10 @@ def point_figures(classifier: MultiStageClassifier) -> dict[str, Any] | None:
 
 
 def shown_class(classifier: MultiStageClassifier, confusion: Confusion) -> int | None:
-    """Return the class whose recall is shown; see :func:`shortlist.results.class_shares.shown_positive`."""
+    """Return the index of the class whose recall is shown.
+
+    See :func:`shortlist.results.class_shares.shown_positive`.
+    """
     labels = classifier.classes_.tolist()
     return shown_positive(
         confusion, labels.index(classifier.positive) if classifier.positive in labels else None
@@ -395,7 +401,7 @@ def shown_class(classifier: MultiStageClassifier, confusion: Confusion) -> int |
 
 
 def reported_figures(classifier: MultiStageClassifier) -> dict[str, Figure]:
-    """Return the figures of the point that predicts as new rows are measured; none where there are none."""
+    """Return the reported figures of the point that predicts, by name; empty where none were measured."""
     told = point_figures(classifier)
     if told is None:
         return {}
@@ -414,8 +420,8 @@ def reported_figures(classifier: MultiStageClassifier) -> dict[str, Figure]:
 def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
     """Return g1 + g2 + (1 - g3* / ΣC), the sum in Figure 12 of :cite:t:`Hamilton2022`.
 
-    `coverage`, `accuracy`: share of rows that are answered, and share of the answers that are right.
-    `share_paid`: mean cost of a row over the price of all features; 0 where all features are free.
+    `coverage`: share of rows that are answered. `accuracy`: share of right answers among them. `share_paid`:
+    mean cost of a row over the price of all features; 0 where all features are free.
 
     >>> aggregate(0.75, 0.5, 0.25)
     2.0
@@ -424,7 +430,7 @@ def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
 
 
 def summarize(decisions: Decisions, classes: Labels, costs: FeatureCosts, y: Labels) -> StagedMeasure:
-    """Summarise decisions as the paper's three objectives and their sum."""
+    """Return decisions as the paper's three objectives and their sum."""
     answers = classes[np.unique(decisions.labels[decisions.labels != UNDECIDED])]
     truth = _codes(classes, y)
     return _staged_measure(
@@ -435,14 +441,14 @@ def summarize(decisions: Decisions, classes: Labels, costs: FeatureCosts, y: Lab
 
 
 def _staged_measure(found: Figures, total: float, only_answer: str | None) -> StagedMeasure:
-    """Add the paper's sum to figures; `total` is the price of all features."""
+    """Add the paper's sum of objectives to figures; `total` is the price of all features."""
     share_paid = found.cost / total if total else 0.0
     overall = aggregate(found.coverage, found.accuracy, share_paid)
     return StagedMeasure(**vars(found), aggregate=overall, only_answer=only_answer)
 
 
 def right_rows(decisions: Decisions, classes: Labels, y: Labels) -> Mask:
-    """Mark the rows that got the right answer."""
+    """Return a mask of the rows with the right answer."""
     marks: Mask = (decisions.labels != UNDECIDED) & (
         classes[np.maximum(decisions.labels, 0)] == np.asarray(y)
     )
@@ -450,7 +456,7 @@ def right_rows(decisions: Decisions, classes: Labels, y: Labels) -> Mask:
 
 
 def _measure_front(classifier: MultiStageClassifier, test: TableRows | None, *, apart: bool) -> None:
-    """Record in the classifier's front how each point does on the test rows, if there are any.
+    """Record the figures of each point on the test rows, if any, in the classifier's front.
 
     `apart`: whether the test rows come from a file of their own.
     """
@@ -463,7 +469,7 @@ def _measure_front(classifier: MultiStageClassifier, test: TableRows | None, *, 
 
 
 def _single_stage(classifier: MultiStageClassifier, X: Any) -> Decisions:
-    """Return the decisions about rows of one stage that buys everything, and rejects nothing."""
+    """Return the decisions about rows by a single stage that buys everything and rejects nothing."""
     everything = np.ones(classifier.n_features_in_, dtype=bool)
     model = classifier.problem_.decisions.subclassifiers.model(everything)
     rows, _ = classifier.model_.encoding.encode_known(X)

@@ -1,4 +1,4 @@
-"""The settings of the paper's experiments: Tables 2 to 5, and the recipe of Synthetic30."""
+"""Settings of the paper's experiments: Tables 2 to 5, and the recipe of Synthetic30."""
 
 import functools
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ SCALINGS = ("10T", "10^T", "100T")
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class Preset:
-    """One data set's settings."""
+    """Settings of one data set."""
 
     cost_classes: dict[str, int]
     """Cost class by feature name; files order their columns differently."""
     scaling: str
     """One of :data:`SCALINGS`."""
     confidence: float
-    """p̂."""
+    """Confidence threshold p̂."""
     options: EmscoOptions
     """Parameters of the evolution."""
     standardised: bool = False
-    """Whether the classifiers of stages take standardised columns, or columns as they are, as in the authors'
-    example.
+    """Whether the classifiers of stages take standardised columns; false: columns unchanged, as in the
+    authors' example.
     """
 
     def costs(self, scaling: str | None = None) -> dict[str, int]:
@@ -80,13 +80,13 @@ PRESETS = {
 """Tables 2, 3 and 5 of :cite:t:`Hamilton2022`, for the columns of the UCI files."""
 
 SYNTHETIC30 = "synthetic30"
-"""The preset of the table that is made, ``example:synthetic30``."""
+"""Name of the preset for the generated table ``example:synthetic30``."""
 NAMES = (*PRESETS, SYNTHETIC30)
 
 
 @functools.cache
 def preset(name: str) -> Preset:
-    """Return the preset of a data set; that of Synthetic30 is Table 4, for ``example:synthetic30``.
+    """Return the preset of a data set; for ``synthetic30`` it is Table 4.
 
     Raises
     ------
@@ -100,9 +100,10 @@ def preset(name: str) -> Preset:
 
 
 def importance_classes(table: "pd.DataFrame", seed: int = 0) -> dict[str, int]:
-    """Return five cost classes by the percentile of Gini importance, the most important features dearest.
+    """Return a cost class from 1 to 5 per feature by the percentile of its Gini importance.
 
-    The forest has 100 trees; the paper does not say how many.
+    The most important features are the dearest. The forest has 100 trees; the paper does not give their
+    number.
     """
     from sklearn.ensemble import RandomForestClassifier
 

@@ -1,4 +1,4 @@
-"""Question to a classifier of stages: rows that fit and validate, the problem, the settings of a study."""
+"""Question of a classifier of stages: fitted and validation rows, problem, and settings of a study."""
 
 import dataclasses
 import math
@@ -59,21 +59,22 @@ from shortlist.tables.splits import (
 
 USUAL_STAGES = 4
 USUAL_CONFIDENCE, USUAL_PRICED_CONFIDENCE = 0.75, 0.99
-"""Least probability of an answer before the last stage; the second one where errors have costs."""
+"""Usual least probability of an answer before the last stage: without costs of errors, and with them."""
 
 CHOICES = {
     "pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs", "answer_accuracy",
     "confidence_level", "calibration_share",
 }  # fmt: skip
-"""Parameters that a study is not bound to: rules of choice, and limits on the search. Which rows calibrate
-shows in those that are left."""
+"""Names of the parameters that a study does not depend on: rules of choice, and limits on the search.
+
+The choice of calibration rows shows in the remaining rows.
+"""
 
 
 def _unused(asked: Any) -> set[str]:
-    """Return the parameters that decide nothing by the method, the classifier and the objectives requested.
+    """Return the parameters without any effect under the chosen method, classifier and objectives.
 
-    A study is not bound to them either, so that another default of theirs in a later version refuses no
-    study.
+    A study does not depend on them either, so that a new default in a later version refuses no study.
     """
     found = set()
     if asked.method != "auto":
@@ -88,7 +89,7 @@ def _unused(asked: Any) -> set[str]:
 
 
 def state_problem(asked: Any, rows: StageRows, budget: Budget) -> StageProblem:
-    """State the problem; nothing is fitted yet."""
+    """Return the problem of stages; nothing is fitted yet."""
     n = rows.n_features
     k = min(USUAL_STAGES, n) if asked.max_stages is None else as_count(asked.max_stages, "max_stages")
     subclassifiers = fits_of(asked, rows, budget)
@@ -127,7 +128,7 @@ def state_problem(asked: Any, rows: StageRows, budget: Budget) -> StageProblem:
 
 
 def errors_asked(asked: Any, n_rows: int) -> ErrorPrices | None:
-    """Return the prices of errors, if given; refuse options without a meaning then."""
+    """Return the prices of errors, if given; raise BadInputError for options without a meaning then."""
     if asked.error_costs is None and asked.hand_over is None:
         return None
     for name, usual, why in (
@@ -149,16 +150,17 @@ def errors_asked(asked: Any, n_rows: int) -> ErrorPrices | None:
 
 
 def confidence_asked(asked: Any) -> Any:
-    """Return the least probability of an answer."""
+    """Return the least probability of an answer before the last stage, as given or usual."""
     if asked.confidence is not None:
         return asked.confidence
     return USUAL_CONFIDENCE if asked.errors_ is None else USUAL_PRICED_CONFIDENCE
 
 
 def objectives_asked(asked: Any) -> tuple[str, ...]:
-    """Return the objectives; where errors have costs the default is these and the price.
+    """Return the objectives; with costs of errors the default is the cost of errors and the price.
 
-    What is limited for every row is one, too, so that the front has the best points within any limit.
+    A limited amount of every row becomes an objective too, so that the front has the best points within any
+    limit.
     """
     names = tuple(asked.objectives)
     if asked.errors_ is not None and names == DEFAULT_OBJECTIVES:
@@ -169,7 +171,7 @@ def objectives_asked(asked: Any) -> tuple[str, ...]:
 
 
 def fits_of(asked: Any, rows: StageRows, budget: Budget, **places: Any) -> Any:
-    """Return the fits and validations of the classifier of any set of features."""
+    """Return the object that fits and validates the classifier of any set of features."""
     common: dict[str, Any] = {"n_jobs": asked.n_jobs or 1, "budget": budget} | places
     if asked.subclassifier is None:
         return LogisticSubclassifiers(rows, C=asked.C, scale=asked.scale, **common)
@@ -177,7 +179,7 @@ def fits_of(asked: Any, rows: StageRows, budget: Budget, **places: Any) -> Any:
 
 
 def question_of(asked: Any, rows: StageRows, seed: int) -> dict[str, Any]:
-    """Return the question that decides the finds of a search: rows, seed, and the parameters in use."""
+    """Return all that decides the result of a search: rows, seed, and the parameters in use."""
     arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
     folds = () if rows.fold_of is None else (rows.fold_of,)
     passed_over = CHOICES | _unused(asked) | {"error_costs", "hand_over"}
@@ -194,7 +196,7 @@ def question_of(asked: Any, rows: StageRows, seed: int) -> dict[str, Any]:
 
 
 def demand_of(asked: Any, calibration: Any) -> Demand | None:
-    """Return the demand for a promise, if there is one."""
+    """Return the requested promise, or None."""
     if asked.answer_accuracy is None:
         if calibration is not None:
             raise BadInputError(
@@ -231,14 +233,14 @@ def sampled_rows(rows: StageRows, most: int | None, seed: int) -> StageRows:
 
 
 def _sample(labels: NDArray[np.int64], most: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return numbers of at most `most` rows, of each class its share, and one at least."""
+    """Return numbers of at most `most` rows, a proportional number from each class and at least one."""
     share = min(1.0, most / len(labels))
     taken, _ = cut_classes(labels, lambda n: [max(1, math.floor(share * n))], rng)
     return taken
 
 
 def n_subsets(assignments: NDArray[np.int8]) -> int:
-    """Count the feature subsets that some assignments use."""
+    """Return the number of feature subsets in the stages of some assignments."""
     masks = acquired(assignments, int(assignments.max(initial=0)) + 1)
     return len(np.unique(masks.reshape(-1, masks.shape[2]), axis=0))
 
@@ -246,15 +248,14 @@ def n_subsets(assignments: NDArray[np.int8]) -> int:
 def refined_front(
     problem: StageProblem, own: Subclassifiers, found: Front
 ) -> tuple[StageProblem, Front, str]:
-    """Fit the classifier of every subset that the points of a front use, and measure these anew.
+    """Fit the classifier of every subset in a front, and measure its points anew.
 
-    `own`: what fits and validates as it is meant: on all rows, a classifier for each subset. `found`: what
-    was found; its method, its seconds, its limit and its extras are taken over, without ``n_tied``.
-    `problem`, which it returns: the same with `own`. `front`, which it returns: those points that no other of
-    them dominates, the first of equals. Nothing is proved about it: what the search thought little of was not
-    measured. ``extras["n_searched_points"]`` counts the points that were found, and
-    ``extras["largest_change"]`` says by how much each objective of one of them changed. `changed`, which it
-    returns: the latter, for people.
+    `own`: fits a classifier for each subset on all rows. `found`: the searched front; its method, seconds,
+    limit and extras are kept, without ``n_tied``. `problem`, which it returns: the same problem with `own`.
+    `front`, which it returns: the non-dominated points, the first of equals. Nothing is proved about it, as
+    other assignments were not measured anew. ``extras["n_searched_points"]`` is the number of points before,
+    and ``extras["largest_change"]`` the largest change of each objective at one of them. `changed`, which it
+    returns: these changes in words.
     """
     refined = dataclasses.replace(
         problem, decisions=DecisionBits(own, problem.decisions.rule, problem.decisions.last_rule)
@@ -288,8 +289,8 @@ def rows_to_fit_and_validate(
 ) -> StageRows:
     """Split checked rows, or cases, unless there are validation rows, and encode both parts.
 
-    The encoding is learned from the rows that fit; which features have gaps, from both. The classes are the
-    estimator's ``classes_``.
+    The encoding is learned from the rows that fit; gaps of features are looked for in both parts. The classes
+    are the estimator's ``classes_``.
     """
     classes = estimator.classes_
     if validation is None:
@@ -310,7 +311,7 @@ def rows_to_fit_and_validate(
 
 
 def numbered_cases(cases: Any, n_rows: int) -> Cases | None:
-    """Return the cases of rows, which may have any names, as numbers; None where rows are of no cases."""
+    """Return the case of each row as a number, ``(n_rows,)``, from any names; None without cases."""
     if cases is None:
         return None
     numbers: Cases = np.unique(column_or_1d(cases), return_inverse=True)[1]
@@ -326,7 +327,7 @@ def folded_rows(
 ) -> StageRows:
     """Deal checked rows to folds, whole cases where rows are of cases, and encode them.
 
-    The encoding is learned from all of them: it knows no class.
+    The encoding is learned from all rows, without their classes.
     """
     classes = estimator.classes_
     encoding = learn_encoding(X, names)
@@ -340,7 +341,7 @@ def folded_rows(
 
 
 def checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
-    """Check validation labels against the fitted classes."""
+    """Return validation labels as an array; raise BadInputError for labels that are no fitted class."""
     y = column_or_1d(y, warn=True)
     if len(y) != n_rows or not n_rows:
         raise BadInputError("validation", "must have one label per row", f"{n_rows} rows and {len(y)} labels")
@@ -365,7 +366,10 @@ def checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
 def split_rows(
     X: Any, y: Labels, share: float, seed: int, cases: Cases | None = None
 ) -> tuple[Any, Any, Labels, Labels]:
-    """Split rows, or cases, into those that fit and those that held, by class; one row of a class fits."""
+    """Split rows, or cases, by class into a part that fits and a part held out.
+
+    At least one row of each class fits.
+    """
     if not isinstance(share, int | float) or not 0 < share < 1:
         raise BadInputError("validation_share", "must be in (0, 1)", repr(share))
 
@@ -387,9 +391,11 @@ def split_rows(
 def calibration_rows(
     y: Labels, share: float, seed: int, cases: Cases | None = None
 ) -> tuple[RowNumbers, RowNumbers]:
-    """Split rows into fitting and held-out rows, and calibration rows drawn from all alike.
+    """Return the numbers of the rows that fit and of the calibration rows.
 
-    Where several rows are of one case, whole cases are split, and one row of each calibrates.
+    Calibration rows are drawn without regard to class.
+
+    Where a case has several rows, whole cases are split, and one row of each calibrates.
     """
     if not isinstance(share, int | float) or not 0 < share < 1:
         raise BadInputError("calibration_share", "must be in (0, 1)", repr(share))
@@ -406,7 +412,7 @@ def calibration_rows(
 
 
 def encoded_rows(estimator: Any, encoding: Encoding, X: Any, y: Any) -> LabelledCodes:
-    """Check calibration rows, and encode them; a class that is not among the estimator's is never right."""
+    """Return checked and encoded calibration rows, with -1 for a class that the estimator does not know."""
     X = checked_rows(estimator, X)
     y = column_or_1d(y, warn=True)
     if len(y) != len(X) or not len(y):

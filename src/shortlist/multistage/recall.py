@@ -20,7 +20,10 @@ class Recall:
     points: NDArray[np.float64]
     """Share of the front's objective vectors that the population holds, ``(n_seeds, n_generations + 1)``."""
     assignments: NDArray[np.float64]
-    """Share of all assignments on the front, ties counted, that the population holds."""
+    """Share of all assignments on the front, ties counted, that the population holds.
+
+    Its shape is that of `points`.
+    """
 
 
 def recall(
@@ -33,10 +36,10 @@ def recall(
 ) -> Recall:
     """Run evolution once per seed and compare every generation with the complete front.
 
-    `truth`: of a complete enumeration. `options`: set ``patience=None`` to turn the second convergence test
-    off, as for the paper's figure. A run that stops early keeps its last value. `seeds`: one run each.
-    `budget`: time limit of all runs, with progress after each; when it ends, only finished runs are
-    returned, possibly none. Its study keeps every finished run.
+    `truth`: result of a complete enumeration. `options`: set ``patience=None`` to turn the second convergence
+    test off, as for the paper's figure. A run that stops early keeps its last value. `seeds`: one run each.
+    `budget`: time limit of all runs, with progress after each; when it ends, only finished runs are returned,
+    possibly none. Its study keeps every finished run.
     """
     budget = budget or Budget()
     vectors = frozenset(row.tobytes() for row in truth.problem.vectors(truth.measures))
@@ -55,7 +58,7 @@ def recall(
 
 @dataclass(frozen=True, eq=False)
 class _Sought:
-    """Parts that all runs share: the problem, its search, and the points to be found."""
+    """Inputs of all runs: the problem, the options, and the points to be found."""
 
     problem: StageProblem
     options: EmscoOptions
@@ -64,7 +67,10 @@ class _Sought:
 
 
 def recall_of_seed(sought: _Sought, seed: int, budget: Budget) -> list[list[float]] | None:
-    """Return the shares of points and of assignments after every generation of one run; None if stopped."""
+    """Return the share of points and the share of assignments after every generation of a run.
+
+    None if stopped.
+    """
     points, assignments = np.zeros((2, sought.options.generations + 1))
 
     def note(generation: EmscoGeneration) -> None:

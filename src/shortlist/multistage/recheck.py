@@ -39,22 +39,22 @@ ANSWERED_BY = (
     "classes_", "reject_label_", "n_features_in_", "feature_names_in_", "costs_", "coverage_", "_encoding",
     "_rule", "_early", "errors_", "_models", "guarantee_", "point_", "assignment_", "model_", "notes_",
 )  # fmt: skip
-"""Attributes by which a classifier answers, and describes its points."""
+"""Attributes by which a classifier answers and describes its points."""
 
 MEASURED = (
     "held_out", "promised", "promises", "promised_instead", "answer_from", "without_promise",
     "n_searched_points", "largest_change",
 )  # fmt: skip
-"""Facts of a front that were measured, and not reported by a search of itself."""
+"""Names of a front's facts that were measured, and that a search alone does not give."""
 
 CLOSE = 1e-9
-"""Share by which fitted numbers may be rounded otherwise."""
+"""Relative tolerance for fitted numbers, which may be rounded differently."""
 
 N_SAMPLED = 1000
-"""Stage assignments that are drawn against a complete front."""
+"""Number of random stage assignments that a complete front is compared with."""
 
 Outcome: TypeAlias = tuple[Fraction, Fraction, Fraction]
-"""Coverage, conclusive accuracy and acquisition cost, exactly."""
+"""Coverage, conclusive accuracy and acquisition cost as exact fractions."""
 
 
 @dataclass(frozen=True)
@@ -64,31 +64,34 @@ class StageCheck:
     failures: tuple[str, ...]
     """Claims of the front that fail, a sentence each, without a full stop."""
     n_points: int
-    """Points of the front."""
+    """Number of points of the front."""
     n_rows: int
-    """Validation rows that each point was counted on."""
+    """Number of validation rows on which each point was counted."""
     claim: ProofKind
-    """Claim of the front."""
+    """Kind of proof that the front claims."""
     uncounted: tuple[str, ...] = ()
-    """Objectives that only the search's own code counted again."""
+    """Objectives that were counted again only by the search's own code."""
     is_found_again: bool = True
     """Whether the repeated search found the same front."""
     is_tested_apart: bool = False
-    """Whether rows of another file measured the points."""
+    """Whether the points were measured on rows of another file."""
     n_sampled: int = 0
-    """Random stage assignments of which none was better than a complete front."""
+    """Number of random stage assignments, none of which was better than a complete front."""
     seconds: float = 0.0
-    """Wall-clock time of the recheck."""
+    """Wall-clock time of the recheck in seconds."""
 
     @property
     def status(self) -> str:
-        """``invalid``, ``rechecked``, or ``counted`` where only the search's own code counted something."""
+        """Status of the recheck.
+
+        ``invalid``, ``rechecked``, or ``counted`` where only the search's own code counted an objective.
+        """
         if self.failures:
             return "invalid"
         return "rechecked" if self.is_found_again and not self.uncounted else "counted"
 
     def sentences(self) -> list[str]:
-        """Say the checks that were made, and the evidence."""
+        """Return sentences on the checks that were made and their evidence; empty if a claim failed."""
         if self.failures:
             return []
         points, rows = counted(self.n_points, "point"), counted(self.n_rows, "validation row")
@@ -124,11 +127,11 @@ def recheck_stages(
     """Fit and search again as :func:`~shortlist.multistage.holdout.stage_table` did, and count every point.
 
     Coverage, conclusive accuracy and acquisition cost are counted row by row in fractions, without the
-    search's kernels. A front that is called complete must be found again, and random stage assignments must
-    not be better. Raises ShortlistError if it was stopped.
+    search's kernels. A complete front must be found again, and random stage assignments must not be better.
+    Raises ShortlistError if it was stopped.
 
     `classifier`: fitted by ``stage_table``, or read from a file of ``shortlist stage``. `X`, `y`, `cases`:
-    the table that it was given. `n_sampled`: how many stage assignments are drawn.
+    the table that it was fitted on. `n_sampled`: number of random stage assignments.
     """
     budget = budget or Budget()
     again, extras = clone(classifier), classifier.front_.extras
@@ -163,10 +166,10 @@ def recheck_stages(
 def _other_parts(
     classifier: MultiStageClassifier, again: MultiStageClassifier, *, same: bool
 ) -> Iterator[str]:
-    """Name the answers and facts of a classifier that fitting and searching again does not give.
+    """Yield the names of answers and facts that differ after fitting and searching again.
 
     `same`: whether the search found the same front. Otherwise the models behind the points are fitted again,
-    and what was measured of them on other rows is passed over.
+    and measurements on other rows are left out.
     """
     front = classifier.front_
     if not same:
@@ -190,7 +193,7 @@ def _other_parts(
 
 
 def _other_claims(front: Front, again: MultiStageClassifier) -> Iterator[str]:
-    """Name the claims of a front that no search of its options gives."""
+    """Yield the claims of a front that a search with its options cannot give."""
     if front.candidates != tuple(again.costs_.names):
         yield "the features of the front are called otherwise than those of the table"
     if ((front.decisions < REMOVED) | (front.decisions >= again.problem_.max_stages)).any():
@@ -204,7 +207,8 @@ def _other_claims(front: Front, again: MultiStageClassifier) -> Iterator[str]:
 def outcome(problem: StageProblem, assignment: NDArray[np.int8], threshold: float | None = None) -> Outcome:
     """Return the outcome of a stage assignment, row by row from the definitions (Eqs. 3 to 5).
 
-    `threshold`: least probability of an answer besides those of the classes; None: nothing was promised.
+    `threshold`: least probability of an answer for a promise, in addition to those of the classes; None: no
+    promise.
     """
     conclusive, credit, paid = 0, 0, 0
     stages = list(_stages(problem, assignment, threshold))
@@ -250,7 +254,7 @@ def error_cost(problem: StageProblem, assignment: NDArray[np.int8]) -> Fraction:
 def _stages(
     problem: StageProblem, assignment: NDArray[np.int8], threshold: float | None
 ) -> Iterator[tuple[list[bool], list[bool], int]]:
-    """Yield of each stage which rows it is confident about, which it is right about, and the price so far."""
+    """Yield for each stage the confident rows, the right rows, and the price up to the stage."""
     for stage in range(int(assignment.max()) + 1):
         known = (assignment >= 0) & (assignment <= stage)
         price = int(problem.costs.price(known))
@@ -267,7 +271,7 @@ def _stages(
 def _exact(
     problem: StageProblem, assignment: NDArray[np.int8], threshold: float | None = None
 ) -> dict[str, Fraction]:
-    """Return the objectives that are counted here, by name."""
+    """Return the objectives that are counted in fractions, by name."""
     found = dict(zip(DEFAULT_OBJECTIVES, outcome(problem, assignment, threshold), strict=True))
     found |= {
         name: _of_path(problem, assignment, name) for name in problem.names if name.startswith(OF_PATHS)
@@ -324,9 +328,9 @@ def _other_points(front: Front, again: Front) -> tuple[str, ...]:
 
 
 def better_samples(problem: StageProblem, front: Front, n_sampled: int) -> tuple[str, ...]:
-    """Draw stage assignments, and say which of them no point of the front is as good as.
+    """Return findings on random stage assignments that are better than every point of the front.
 
-    The draw has a seed of its own, so that a recheck repeats.
+    The draw has a fixed seed, so that a recheck repeats.
     """
     signs = [objective.sign for objective in front.objectives]
 
@@ -346,7 +350,7 @@ def better_samples(problem: StageProblem, front: Front, n_sampled: int) -> tuple
 
 
 def _drawn(problem: StageProblem, rng: np.random.Generator) -> NDArray[np.int8]:
-    """Return a random stage of each feature, so that no stage is empty."""
+    """Return a random assignment without empty stages, ``(n_features,)``."""
     n = len(problem.costs.names)
     drawn = rng.integers(REMOVED if problem.removal else 0, problem.max_stages, n)
     drawn[rng.integers(n)] = 0  # somebody is bought

@@ -1,6 +1,6 @@
-"""Stages by repeated choice: a point of the front is chosen on half of the rows, and answers the other half.
+"""Repeated choice of stages: a point of the front is chosen on half of the rows, and answers the other half.
 
-Every row was answered out of fold for every set of features, so that nothing is fitted again.
+Every row was answered out of fold for every set of features, so nothing is fitted again.
 """
 
 from dataclasses import dataclass, replace
@@ -28,27 +28,27 @@ class RepeatedStages:
     """Decisions about each row by points chosen without it, ``(times * n_rows,)``."""
 
     said: NDArray[np.int64]
-    """Class numbers of the answers, -1 for none."""
+    """Class indices of the answers, -1 without one, ``(times * n_rows,)``."""
     truth: NDArray[np.int64]
     costs: NDArray[np.float64]
     all_said: NDArray[np.int64]
-    """Answers of one stage that buys everything."""
+    """Answers of a single stage that buys everything, as class indices."""
     times: int
     """Number of times that each row is measured."""
     possible: tuple[float, float]
-    """The least and the most that a row may pay."""
+    """Least and largest price of a row."""
 
 
 def repeat_stages(
     classifier: "MultiStageClassifier", seed: int, *, cases: Cases | None = None
 ) -> RepeatedStages:
-    """Choose a point on each half of the rows anew, and measure it on the other one.
+    """Choose a point on each half of the rows, and measure it on the other half.
 
-    The point is chosen among those of the front, and nothing is searched again (decision 136 measures it).
-    A rule that asks for the number of a point, and limits that no point keeps on a half, take the point there
-    that is nearest to the one that predicts.
+    The point is chosen among those of the front, without a new search (decision 136 measures this). A rule
+    that names a point by its number takes the point of the half's front that is nearest to the one that
+    predicts. So do limits that no point keeps on a half.
 
-    `classifier`: fitted, and it has a point. `seed`: of the parts. `cases`: of the rows that fit.
+    `classifier`: fitted, with a chosen point. `seed`: seed of the parts. `cases`: cases of the rows that fit.
     """
     problem = classifier.problem_
     whole, chosen = classifier.front_, classifier.assignment_
@@ -77,7 +77,7 @@ def repeat_stages(
 def front_on(half: StageProblem, whole: Front) -> Front:
     """Return the points of a front that are best on the rows that count.
 
-    Their objectives are those of the whole front: a standard error is that of all rows.
+    Their objectives are those of the whole front, as a standard error refers to all rows.
     """
     assignments = whole.decisions.astype(np.int8)
     measures = half.measures(assignments)

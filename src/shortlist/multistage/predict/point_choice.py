@@ -1,4 +1,4 @@
-"""Choice of the point of a front of stage assignments that predicts, and notes on it."""
+"""Choice of the point that predicts from a front of stage assignments, and notes on it."""
 
 from collections.abc import Mapping
 
@@ -23,30 +23,29 @@ from shortlist.results.picking import (
 
 USUAL = "one-se"
 PICKS = (USUAL, "norm", *PICK_RULES)
-"""The names of the rules that pick a point."""
+"""Names of the rules that pick a point."""
 
 SAVED_ON = ("acquisition_cost", "worst_case_cost", "evaluation_cost", "stages", "false_positive_rate")
-"""Objectives that ``one-se`` saves on: the first of these in use, else the first attribute in use."""
+"""Objectives that ``one-se`` saves on: the first of these in use, otherwise the first attribute in use."""
 
 LEAST_COVERAGE = 0.5
-"""A choice that answers a smaller share of the rows than this is pointed out."""
+"""Least share of answered rows; a choice below it is pointed out."""
 
 
 def choose_point(front: Front, pick: str | int, limits: LimitsAsked = None) -> int:
-    """Return the number of the point that a rule names, among those within the limits.
+    """Return the index of the point that a rule picks among the points within the limits.
 
     ``one-se`` is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`): of all points with as
     many right answers as the best one has, up to the standard error of that share of the rows, the cheapest.
-    Right answers are coverage times conclusive accuracy, so that a rejected row is none; where these two are
-    not both objectives, the rule is ``ideal``. Where errors have costs, it takes the cheapest point whose
-    errors cost no more than the least, up to the standard error of the difference. ``norm`` is the paper's
-    fitness, the largest ℓ2 norm of coverage, accuracy and inverse cost: it may choose a point that answers
-    nearly nothing, at nearly no cost.
-    The others are those of ``Front.pick``. Raises UnmetChoiceError if there is no point of that number, or
-    none is within the limits.
+    Right answers are coverage times conclusive accuracy, so a rejected row is not right. Without both
+    objectives, the rule is ``ideal``. Where errors have costs, it takes the cheapest point whose errors cost
+    no more than the least, up to the standard error of the difference. ``norm`` is the paper's fitness, the
+    largest ℓ2 norm of coverage, accuracy and inverse cost: it may choose a point that answers nearly nothing,
+    at nearly no cost. The other rules are those of ``Front.pick``. Raises UnmetChoiceError if there is no
+    point of the given index, or none is within the limits.
 
-    `front`: of stage assignments, with a point. `pick`: one of :data:`PICKS`, or the number of a point, from
-    0.
+    `front`: front of stage assignments, with at least one point. `pick`: one of :data:`PICKS`, or the index
+    of a point, from 0.
     """
     try:
         within = within_limits(front, limits)
@@ -66,7 +65,7 @@ def choose_point(front: Front, pick: str | int, limits: LimitsAsked = None) -> i
 
 
 def check_choice(problem: StageProblem, pick: str | int, limits: LimitsAsked) -> None:
-    """Refuse, before any search, what no front of the problem can give.
+    """Raise an error, before any search, if no front of the problem can meet `pick` and `limits`.
 
     Raises BadInputError if the rule is unknown, or a limit names no objective. Raises OutOfReachError if a
     limit is out of its objective's reach.
@@ -94,10 +93,9 @@ def check_choice(problem: StageProblem, pick: str | int, limits: LimitsAsked) ->
 
 
 def low_coverage(share: float, *, promised: bool = False) -> str:
-    """Return a sentence about a choice that answers less than half of the rows; empty for any other.
+    """Return a sentence about a choice that answers less than half of the rows; empty for other choices.
 
-    `share`: coverage on the selection rows. `promised`: whether the choice keeps a promise, which few others
-    may do.
+    `share`: coverage on the selection rows. `promised`: whether the choice keeps a promise.
 
     >>> low_coverage(0.8)
     ''
@@ -116,9 +114,9 @@ def low_coverage(share: float, *, promised: bool = False) -> str:
 
 
 def _one_standard_error(front: Front, within: Mask) -> int | None:
-    """Return the cheapest point with about as many right answers as the best.
+    """Return the index of the cheapest point with about as many right answers as the best point.
 
-    None where the front does not tell them.
+    None where the front lacks the objectives to count them.
     """
     if ERROR_COST in front.names and ERROR_APART in front.extras:
         return _cheapest_of_few_errors(front, within)
@@ -139,9 +137,11 @@ def _cheapest_of_few_errors(front: Front, within: Mask) -> int:
 
 
 def _prices(front: Front, told: set[str]) -> NDArray[np.float64]:
-    """Return each point's value of the objective to save on, less is better; 0 where there is none.
+    """Return each point's value of the objective to save on, where less is better.
 
-    `told`: objectives that say how good a point is.
+    0 without such an objective.
+
+    `told`: quality objectives, which are not saved on.
     """
     for name in dict.fromkeys((*SAVED_ON, *front.names)):
         for one in front.objectives:
@@ -151,7 +151,7 @@ def _prices(front: Front, told: set[str]) -> NDArray[np.float64]:
 
 
 def _reach(problem: StageProblem) -> dict[str, tuple[float, float]]:
-    """Return the least and the largest value that each objective can have at all."""
+    """Return the least and the largest possible value of each objective."""
     return {
         name: (
             0 if one.least is None else one.least(problem),

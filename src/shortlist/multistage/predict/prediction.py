@@ -1,4 +1,4 @@
-"""Deciding rows stage by stage, on rows at hand or on features bought when they are needed."""
+"""Decisions about rows stage by stage, with known features or with features bought on demand."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,30 +22,30 @@ from shortlist.pickles import saved_from
 from shortlist.policies import UNDECIDED, Followed, Places, Said, follow
 
 Acquire: TypeAlias = Callable[[NDArray[np.int64], tuple[Any, ...]], Any]
-"""Called with row numbers and features, returns their values, ``(len(rows), len(features))``."""
+"""Callback that takes row numbers and features, and returns their values, ``(len(rows), len(features))``."""
 
 
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class FittedStage:
-    """Stage: its purchases, its known features, and its classifier."""
+    """Stage with its purchases, its known features, and its classifier."""
 
     bought: NDArray[np.int64]
     """Features that this stage acquires."""
     subset: Mask
-    """Features known by then, ``(n_features,)``."""
+    """Mask of the features known after this stage, ``(n_features,)``."""
     model: Any
-    """Fitted classifier that predicts from them."""
+    """Fitted classifier that predicts from the known features."""
     least: float
-    """Least probability of an answer besides the reject rule, such as that of a promise."""
+    """Least probability of an answer in addition to the reject rule, such as that of a promise."""
     price: int
-    """Price that a row has paid by then, in units."""
+    """Price of all stages up to this one for a row, in units."""
 
 
 def fitted_stages(
     subsets: Iterable[Mask], fit: Callable[[Mask], tuple[Any, float]], costs: FeatureCosts
 ) -> tuple[FittedStage, ...]:
-    """Return stages by what is known after each; `fit` returns the model of a subset, and its least."""
+    """Return one stage per feature set; `fit` returns the model of a subset, and its least probability."""
     stages: list[FittedStage] = []
     for subset in subsets:
         bought = subset & ~stages[-1].subset if stages else subset
@@ -58,7 +58,7 @@ def fitted_stages(
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StagedModel:
-    """Everything that decides rows: encoding, stages in order, reject rule and prices."""
+    """Encoding, stages in order, reject rule and prices: all that decides rows."""
 
     encoding: Encoding
     stages: tuple[FittedStage, ...]
@@ -67,7 +67,7 @@ class StagedModel:
 
 
 def stage_amounts(model: StagedModel) -> list[dict[str, float]]:
-    """Return the amount of every attribute that each stage takes, such as its hours."""
+    """Return the amount of every attribute, such as hours, by stage."""
     attributes = model.costs.attributes
     taken = model.costs.taken(np.array([stage.subset for stage in model.stages]), attributes)
     return [
@@ -81,19 +81,19 @@ class Decisions:
     """Decisions on the rows."""
 
     labels: NDArray[np.int64]
-    """Class numbers, ``(n_rows,)``; -1 where nothing was confident."""
+    """Class indices, ``(n_rows,)``; -1 where no stage was confident."""
     stages: NDArray[np.int64]
-    """Last stage whose features were bought, from 1, ``(n_rows,)``; 0 where none was."""
+    """Last stage whose features were bought, from 1, ``(n_rows,)``; 0 where no stage was."""
     costs: NDArray[np.float64]
     """Price that each row paid, in the user's money, ``(n_rows,)``."""
     possible_costs: tuple[float, float]
-    """The least and the most that a row may pay."""
+    """Least and largest price of a row, in the user's money."""
     finished: Mask
-    """Whether the row was decided or rejected, ``(n_rows,)``. Rows are left unfinished by a failed
-    acquisition, and where what the next stage needs is not known.
+    """Mask of the rows that were decided or rejected, ``(n_rows,)``. Rows stay unfinished after a failed
+    acquisition, and where a feature of the next stage is not known.
     """
     guesses: NDArray[np.int64]
-    """Class numbers, ``(n_rows,)``; of a rejected row the most probable class at its last stage, if
+    """Class indices, ``(n_rows,)``; of a rejected row the most probable class at its last stage, if
     requested.
     """
 
@@ -104,7 +104,8 @@ class OnDemand:
     """Labels of rows whose features were bought on demand."""
 
     labels: Labels
-    """Classes, or the reject label, ``(n_rows,)``; the reject label also where `decisions.finished` is False.
+    """Classes or the reject label, ``(n_rows,)``; the reject label also where `decisions.finished` is
+    false.
     """
     decisions: Decisions
     """Stage and cost of each row."""
@@ -117,12 +118,14 @@ def decide_known(
     *,
     guess: bool = False,
 ) -> Decisions:
-    """Decide encoded rows, ``(n_rows, n_columns)``; only undecided rows enter a later stage.
+    """Return the decisions about encoded rows, ``(n_rows, n_columns)``.
 
-    `states` says which features of which rows have a value, ``(n_rows, n_features)``; None: all. A row whose
-    next stage lacks a feature stays where it is, unfinished: see :meth:`Encoding.lacking`. A row of which no
-    value is known, as all have failed, is answered by no stage. With `guess`, rows that are not answered
-    get a class as well, in ``guesses``, from the last stage that they reached, if they reached one.
+    Only undecided rows enter a later stage.
+
+    `states`: state of each feature of each row, ``(n_rows, n_features)``; None: all have values. A row whose
+    next stage lacks a feature stays there, unfinished: see :meth:`Encoding.lacking`. A row without any value,
+    as all features have failed, is answered by no stage. `guess`: also give rows without an answer a class,
+    in ``guesses``, from the last stage that they reached, if any.
 
     See :class:`shortlist.multistage.MultiStageClassifier`.
     """
@@ -148,11 +151,11 @@ def decide_known(
 def decide_validation_rows(
     model: StagedModel, decisions: DecisionBits, *, rule: RejectRule | None = None, promised: float = 0.0
 ) -> Decisions:
-    """Decide the validation rows, by the very answers that measured them: out of fold not those of the model.
+    """Return the decisions about the validation rows by the answers that measured them, out of fold if so.
 
-    `model`: whose stages are taken. `decisions`: what was searched, with the validation rows. `rule`: which
-    answers are confident; by default as in the search. `promised`:
-    least probability of an answer besides, as a promise asks for it.
+    `model`: gives the stages. `decisions`: the searched decision bits, with the validation rows. `rule`:
+    decides which answers are confident; by default that of the search. `promised`: least probability of an
+    answer for a promise, in addition.
     """
     asked = decisions.subclassifiers
     there = ~asked.rows.encoding.gaps(asked.rows.validation_rows)
@@ -172,11 +175,11 @@ def decide_validation_rows(
 def decide_on_demand(
     model: StagedModel, acquire: Acquire, n_rows: int, features: Sequence[Any], *, guess: bool = False
 ) -> tuple[Decisions, str, BaseException | None]:
-    """Decide rows, buying for each stage only what its undecided rows need.
+    """Return the decisions about rows whose stages buy features only for undecided rows.
 
-    `acquire`: gets row numbers and features, returns their values. `features`: what `acquire` calls each
-    feature. `guess`: whether rejected rows get a class as well, in ``guesses``. `failure`, which it returns:
-    why it ended early; empty if it did not. `cause`, which it returns: what `acquire` raised.
+    `acquire`: gets row numbers and features, returns their values. `features`: the name that `acquire` knows
+    each feature by. `guess`: whether rejected rows get a class as well, in ``guesses``. `failure`, which it
+    returns: reason of an early end; empty otherwise. `cause`, which it returns: the exception of `acquire`.
     """
     n_rows = as_count(n_rows, "n_rows", at_least=0)
     starts = model.encoding.starts
@@ -217,7 +220,10 @@ def decide_on_demand(
 def stage_probabilities(
     model: StagedModel, rows: NDArray[np.float64], reached: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the class probabilities of each row at the stage it reached; NaN where none."""
+    """Return the class probabilities of each row at the stage it reached, ``(n_rows, n_classes)``.
+
+    NaN without one.
+    """
     found = np.full((len(rows), len(model.rule.thresholds)), np.nan)
     for number in set(reached.tolist()) - {0}:
         here = np.flatnonzero(reached == number)
@@ -226,7 +232,7 @@ def stage_probabilities(
 
 
 class _Said:
-    """Decision of a stage about some of the rows; one without a value is not answered."""
+    """Decision of one stage about some rows; a row without a value is not answered."""
 
     def __init__(self, model: StagedModel, rows: NDArray[np.float64]) -> None:
         self.model, self.rows = model, rows
@@ -249,7 +255,7 @@ class _Said:
 
 
 def _decisions(model: StagedModel, found: Followed, rows: NDArray[np.float64] | None = None) -> Decisions:
-    """Return the decisions of stages; with `rows`, those that are not answered are guessed."""
+    """Return the decisions of the stages; with `rows`, rows without an answer get a guess."""
     guesses = found.codes
     if rows is not None:
         guesses, here = guesses.copy(), np.flatnonzero((guesses == UNDECIDED) & (found.reached > 0))
@@ -260,7 +266,7 @@ def _decisions(model: StagedModel, found: Followed, rows: NDArray[np.float64] | 
 
 
 def _prices(model: StagedModel) -> NDArray[np.float64]:
-    """Return the price paid by rows up to each stage, ``(n_stages + 1,)``; 0 for none."""
+    """Return the price of a row up to each stage, ``(n_stages + 1,)``; the first entry, no stage, is 0."""
     return np.array([0, *(stage.price for stage in model.stages)], dtype=np.float64) / model.costs.scale
 
 
@@ -280,7 +286,10 @@ def _failure(number: int, wanted: tuple[Any, ...], error: BaseException, *, is_p
 
 
 def _shaped(values: Any, n_rows: int, wanted: tuple[Any, ...]) -> Any:
-    """Check the shape of what `acquire` returned; a frame is read by its names where it has them."""
+    """Return the values of `acquire` after a check of their shape.
+
+    A frame's columns are taken by name if it has them.
+    """
     if hasattr(values, "iloc") and hasattr(values, "columns"):
         if all(name in values.columns for name in wanted):
             values = values[list(wanted)]

@@ -1,4 +1,4 @@
-"""Answers of the stages of a front's points to some rows, whatever threshold a promise adds later."""
+"""Answers of the stages of a front's points to rows, before the threshold of a promise is known."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,24 +36,24 @@ from shortlist.results.proof import Proof, ProofKind
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class Figures:
-    """Figures of stages on some rows."""
+    """Counts, costs and confusion of stages on a set of rows."""
 
     n_rows: int
     n_answered: float
     n_right: float
-    """Numbers of rows, of answered rows, and of rightly answered ones; by repeated choice means over its
-    partitions, perhaps no whole numbers.
+    """Numbers of rows, of answered rows, and of right answers; by repeated choice means over its partitions,
+    which may be fractions.
     """
     cost: float
     """Mean acquisition cost per row."""
     cost_interval: Interval
-    """Its interval, at 95 %; see :func:`shortlist.results.intervals.interval_of_mean`."""
+    """Interval of the mean cost, at 95 %; see :func:`shortlist.results.intervals.interval_of_mean`."""
     confusion: tuple[tuple[float, ...], ...]
-    """Rows by true class and answer; see :data:`shortlist.results.class_shares.Confusion`."""
+    """Number of rows by true class and answer; see :data:`shortlist.results.class_shares.Confusion`."""
 
     @property
     def coverage(self) -> float:
-        """Share of the rows that is answered."""
+        """Share of answered rows."""
         return self.n_answered / self.n_rows
 
     @property
@@ -63,7 +63,7 @@ class Figures:
 
     @property
     def accuracy(self) -> float:
-        """Share of the answers that is right; 0 where there is none."""
+        """Share of right answers among the answered rows; 0 without any."""
         return self.n_right / self.n_answered if self.n_answered else 0.0
 
     @property
@@ -72,7 +72,7 @@ class Figures:
         return wilson_interval(self.n_right, self.n_answered) if self.n_answered else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data, for JSON."""
+        """Return the figures as a dictionary for JSON."""
         return {
             "n_rows": self.n_rows,
             "n_answered": self.n_answered,
@@ -96,10 +96,10 @@ def figures(
     n_classes: int,
     times: int = 1,
 ) -> Figures:
-    """Count the outcomes of rows, ``(times * n_rows,)``, of which there is one at least.
+    """Return the figures of at least one row, from arrays of shape ``(times * n_rows,)``.
 
-    `said`, `truth`: class numbers, -1 for no answer, and for a class that no answer is. `possible`: the least
-    and the most that a row may pay. `times`: how often each row is measured.
+    `said`, `truth`: class indices. -1 stands for no answer in `said`, and for an unknown class in `truth`.
+    `possible`: the least and the largest price of a row. `times`: how often each row is measured.
     """
     least, most = possible
     answered = said >= 0
@@ -115,13 +115,13 @@ def figures(
 
 
 NOT_CONFIDENT = -1.0
-"""Score of a row at a stage that would not answer it, whatever is promised."""
+"""Score of a row that a stage does not answer at any threshold."""
 
 
 class LabelledCodes(NamedTuple):
-    """Encoded rows and their class numbers; -1 for a class that nothing was fitted on.
+    """Encoded rows and their class indices; -1 for a class that nothing was fitted on.
 
-    `states` says which features of which rows have a value, ``(n_rows, n_features)``; None: all.
+    `states`: state of each feature of each row, ``(n_rows, n_features)``; None: all have values.
     """
 
     rows: NDArray[np.float64]
@@ -130,7 +130,7 @@ class LabelledCodes(NamedTuple):
 
 
 class StageAnswers(NamedTuple):
-    """Answers of one stage to some rows."""
+    """Answers of one stage to a set of rows."""
 
     scores: NDArray[np.float64]
     """Probability of the answer, ``(n_rows,)``; :data:`NOT_CONFIDENT` where the stage is not confident, or
@@ -139,17 +139,18 @@ class StageAnswers(NamedTuple):
     right: Mask
     """Whether the answer is right, ``(n_rows,)``."""
     enters: Mask
-    """Whether the row has what this stage and those before it buy, ``(n_rows,)``; a row without waits before
-    it.
-    """
+    """Mask of the rows with all purchases up to this stage, ``(n_rows,)``; other rows wait before it."""
     codes: NDArray[np.int64]
-    """Class number of the answer, ``(n_rows,)``."""
+    """Class index of the answer, ``(n_rows,)``."""
 
 
 def point_answers(
     decisions: NDArray[np.integer[Any]], ask: Callable[[Mask, bool], StageAnswers]
 ) -> list[list[StageAnswers]]:
-    """Return the answers of the stages of each point; `ask` gets a feature subset, and if it is the last."""
+    """Return the answers of the stages of each point.
+
+    `ask` gets a feature subset, and whether it is the last one.
+    """
     known: dict[tuple[bytes, bool], StageAnswers] = {}
     found = []
     for assignment in decisions:
@@ -172,7 +173,7 @@ def point_answers(
 
 
 def answers_as_chosen(problem: StageProblem, subset: Mask) -> StageAnswers:
-    """Ask about the selection rows, as the search asked."""
+    """Return the answers of a subset's classifier about the selection rows, as in the search."""
     subclassifiers, rule = problem.decisions.subclassifiers, problem.decisions.rule
     rows = subclassifiers.rows
     there = np.asarray(~rows.encoding.gaps(rows.validation_rows)[:, subset].all(axis=1))
@@ -182,7 +183,10 @@ def answers_as_chosen(problem: StageProblem, subset: Mask) -> StageAnswers:
 def answers_of_model(
     asked: tuple[Any, float], rule: RejectRule, encoding: Encoding, given: LabelledCodes, subset: Mask
 ) -> StageAnswers:
-    """Ask the fitted classifier of a subset, with its least probability, as it answers new rows."""
+    """Return the answers of the fitted classifier of a subset, as about new rows.
+
+    `asked`: it, and its least probability.
+    """
     (model, least), states = asked, given.states
     has_value = ~encoding.gaps(given.rows) if states is None else states == ANSWERED
     there = np.asarray(has_value[:, subset].any(axis=1))
@@ -194,12 +198,12 @@ def answers_of_model(
 
 
 def count_staged(stages: Sequence[StageAnswers], thresholds: NDArray[np.float64]) -> AnswerCounts:
-    """Count the rows that some stage answers with each threshold, and the right answers among them."""
+    """Return the number of answered rows, and of right answers, at each threshold."""
     return count_answers([one.scores for one in stages], [one.right for one in stages], thresholds)
 
 
 def outcomes(stages: Sequence[StageAnswers], threshold: float = 0.0) -> Followed:
-    """Return the outcomes of the rows where every stage asks for the threshold as well."""
+    """Return the outcomes of the rows where every stage also requires `threshold`."""
     return follow(
         len(stages[0].scores),
         len(stages),
@@ -209,7 +213,7 @@ def outcomes(stages: Sequence[StageAnswers], threshold: float = 0.0) -> Followed
 
 
 def models_behind(problem: StageProblem, front: Front) -> dict[bytes, Any]:
-    """Return the model of every feature set that a front buys."""
+    """Return the model of every feature set of a front, by the bytes of the set's mask."""
     models: dict[bytes, Any] = {}
     for assignment in front.decisions:
         for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
@@ -226,7 +230,10 @@ def measured_points(
     truth: NDArray[np.int64],
     n_classes: int,
 ) -> tuple[Figures, ...]:
-    """Return the figures of each point of a front on the rows that `answers` is about, of classes `truth`."""
+    """Return the figures of each point of a front.
+
+    `answers` and the classes `truth` belong to the same rows.
+    """
     assignments = front.decisions.astype(np.int8)
     asked = point_answers(assignments, answers)
     thresholds = front.extras.get("answer_from") or [0.0] * len(asked)
@@ -248,7 +255,7 @@ def _answers(
     least: float | NDArray[np.float64],
     there: Mask,
 ) -> StageAnswers:
-    """Return the answers of a stage; a row without a value of a known feature is not answered."""
+    """Return the answers of one stage; a row without any value of a known feature is not answered."""
     codes, confident = confident_answers(probabilities, rule, least)
     scores = np.where(confident & there, probabilities.max(axis=1, initial=0.0), NOT_CONFIDENT)
     return StageAnswers(scores, np.asarray(codes == labels), np.ones(len(labels), dtype=bool), codes)
@@ -261,20 +268,19 @@ def promised_front(
     calibration: LabelledCodes,
     demand: Demand,
 ) -> tuple[Front, NDArray[np.float64]]:
-    """Return a front with what can be promised about its points, all of them together.
+    """Return a front with the promise of each point, at a confidence level for all points together.
 
     Every stage of a point gets the same threshold besides those of its classes: raising it lets rows go on to
     the next stage, and in the end be rejected. The selection rows decide which thresholds are tested in which
     order; see :func:`shortlist.guarantees.promise.promise_each`.
 
-    `front`, which it returns: each point with how it does on the selection rows from its threshold on; of a
-    point about which nothing can be promised, from the threshold on that most was to be expected of. A point
-    is left out where another dominates it; one that is promised, where another one that is. The extras are
-    those of the front given, without ``n_tied``. ``promised`` is a bool for each point, ``promises`` its
-    guarantee as plain data, and ``answer_from`` the score from which on it is told. ``promised_instead`` is
-    the most that could have been promised where nothing is, and ``without_promise`` what the points were
-    taken from. `coverage`, which it returns: share of the selection rows which each point answers,
-    ``(n_points,)``.
+    `front`, which it returns: each point with its values on the selection rows from its threshold on. A point
+    without a promise has the most promising threshold instead. A dominated point is left out; a promised
+    point only if another promised one dominates it. The extras are those of the given front, without
+    ``n_tied``. ``promised`` is a bool for each point, ``promises`` its guarantee as plain data, and
+    ``answer_from`` its least score of an answer. ``promised_instead`` is the largest share that could have
+    been promised where no promise holds. ``without_promise`` holds the points before. `coverage`, which it
+    returns: share of answered selection rows of each point, ``(n_points,)``.
     """
     rule, encoding = problem.decisions.rule, problem.decisions.subclassifiers.rows.encoding
     assignments = front.decisions.astype(np.int8)
@@ -316,8 +322,8 @@ def measures_from(
 ) -> NDArray[np.int64]:
     """Return :meth:`StageProblem.measures` where each point answers from its own threshold on.
 
-    `assignments`, ``(n_points, n_features)``. `chose`: those of the stages of each point on the
-    selection rows. `thresholds`, ``(n_points,)``.
+    `assignments`, ``(n_points, n_features)``. `chose`: answers of the stages of each point on the selection
+    rows. `thresholds`, ``(n_points,)``.
     """
     measures = np.empty((len(assignments), problem.n_measures), dtype=np.int64)
     words = problem.decisions.subclassifiers.rows.n_words
@@ -340,7 +346,10 @@ def measures_from(
 def _kept(
     problem: StageProblem, measures: NDArray[np.int64], promised: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Return the points that stay: being promised counts as one more objective, and the first of equals."""
+    """Return the indices of the points that stay: a kept promise counts as one more objective.
+
+    Of equals the first stays.
+    """
     order = np.argsort(~promised, kind="stable")
     _, first = np.unique(problem.vectors(measures[order]), axis=0, return_index=True)
     kept = order[np.sort(first)]

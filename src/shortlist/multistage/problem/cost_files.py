@@ -1,4 +1,4 @@
-"""Prices of features as a file has them: groups, what lines need, judges, and further columns of numbers."""
+"""Prices of features from a file: groups, needs of lines, judges, and further columns of numbers."""
 
 import contextlib
 import math
@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 PRICED_WORDS = tuple(
     form(name) for name in ("group", "feature", "test", "name") for form in (str.lower, str.title, str.upper)
 )
-"""Columns of a file of prices that hold words also where all of them are numbers."""
+"""Columns of a file of prices whose cells are words even where all of them are numbers."""
 
 KNOWN_NAMES = ("feature", "test", "name", "cost", "discount_cost", "group", "needs", "dataset")
-"""The columns of a file of prices that mean something, however their letters are written."""
+"""Names of the columns with a meaning in a file of prices, in small letters."""
 
 
 def known_names(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the table with these names in small letters and without a unit, where one column is called so.
+    """Return the table with :data:`KNOWN_NAMES` in small letters and without units.
+
+    A name stays as it is where several columns share it.
 
     >>> import pandas as pd
     >>> list(known_names(pd.DataFrame(columns=["Feature", "Cost (EUR)", "hours"])).columns)
@@ -57,26 +59,27 @@ def read_costs(
         (the price when another test of the group was already bought) and ``group`` (empty: none). Further
         columns of numbers, such as hours, are attributes. Or columns ``name`` and ``cost``, the prices of
         judges: one is paid once for all columns ``name:class`` that hold the judge's probabilities. A column
-        ``needs`` names what must be bought besides, with ``;`` between several: other lines of the file,
-        which may be no features.
+        ``needs`` names other lines of the file that must be bought as well, with ``;`` between several; these
+        lines need not be features.
     names : sequence of str
-        The features that need a price; the file may not name others but those in `dropped`.
+        The features that need a price; apart from them the file may only name columns in `dropped`.
     dataset : str, optional
-        Keep only the rows whose column ``dataset`` says so; the file must have some.
+        Keep only the rows with this name in their column ``dataset``; the file must have some.
     dropped : sequence of str, optional
         Columns of the table that are no features: their prices are passed over.
     notes : list of str, optional
         Gets a sentence about prices that were passed over, and about how the file was read.
     wanted : sequence of str, optional
-        Further columns that must be attributes if they are there; others are where all cells are numbers.
+        Further columns that are attributes wherever they exist; other columns are attributes if all cells are
+        numbers.
 
     Raises
     ------
     BadFileError
         If the file cannot be read or lacks a column.
     BadInputError
-        If a price is missing or unusable, no row is of `dataset`, or the members of a group differ in what
-        the first one costs more: then the price of a set would depend on the order of buying.
+        If a price is missing or unusable, or no row is of `dataset`, or the surcharge of the first purchase
+        differs within a group: then the price of a set would depend on the order of buying.
     """
     table = known_names(read_table(path, notes, words=PRICED_WORDS))
     if dataset is not None:
@@ -134,7 +137,7 @@ def read_costs(
 
 @contextlib.contextmanager
 def _named(path: str | Path) -> Iterator[None]:
-    """Name the file in what is said of its cells."""
+    """Prepend the name of the file to errors about its cells."""
     try:
         yield
     except BadInputError as error:
@@ -144,7 +147,7 @@ def _named(path: str | Path) -> Iterator[None]:
 
 
 def _attributes_of(table: "pd.DataFrame", key: str, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the further columns of a table of prices that hold numbers, and the required ones."""
+    """Return the numeric columns after the price, and the wanted ones, as numbers by name and line."""
     found: dict[str, dict[str, Any]] = {}
     for name in table.columns:
         if name in KNOWN_NAMES or not str(name).strip() or str(name).startswith("Unnamed:"):
@@ -159,7 +162,10 @@ def _attributes_of(table: "pd.DataFrame", key: str, wanted: Sequence[str]) -> di
 def _discounted(
     table: "pd.DataFrame", full: dict[str, Any], key: str, path: str | Path
 ) -> tuple[dict[str, str], dict[str, Fraction]]:
-    """Return groups of lines and their first prices; in `full` members then have the price of later ones."""
+    """Return the group of each line and the first price of each group.
+
+    In `full`, lines of a group get the price of later purchases.
+    """
     groups: dict[str, str] = {}
     first: dict[str, Fraction] = {}
     if not {"group", "discount_cost"} <= set(table.columns):
@@ -182,7 +188,7 @@ def _discounted(
 
 
 def _needs_of(table: "pd.DataFrame", key: str) -> dict[str, list[str]]:
-    """Return the needs of each line of a table of prices; none without a column of needs."""
+    """Return the needs of each line of a table of prices; empty without a column of needs."""
     if "needs" not in table:
         return {}
     given = table[table["needs"].notna()]
@@ -193,14 +199,16 @@ def _needs_of(table: "pd.DataFrame", key: str) -> dict[str, list[str]]:
 
 
 def _word(told: Any) -> str:
-    """Return a name that may have been read as a number: whole numbers beside gaps are read as fractions."""
+    """Return a cell as a name; whole numbers that were read as fractions beside gaps lose the fraction."""
     return str(int(told)) if isinstance(told, float) and told.is_integer() else str(told)
 
 
 def _paid_once(
     lines: Iterable[str], names: Sequence[str], needed: set[str], *, judges: bool
 ) -> dict[str, str]:
-    """Return lines that are no features: what is needed, of itself, and judges, of their columns.
+    """Return the lines that are no features, and the thing that each pays for.
+
+    A needed line pays for itself, and a judge for its columns.
 
     A judge of columns ``name:class`` is paid once for all of them.
     """
@@ -212,7 +220,7 @@ def _paid_once(
 
 
 def _of_dataset(table: "pd.DataFrame", dataset: str, path: str | Path) -> "pd.DataFrame":
-    """Return the rows of one dataset; it is an error when there are none."""
+    """Return the rows of one dataset; raise BadInputError if there are none."""
     if "dataset" not in table:
         raise BadInputError(
             path,

@@ -25,18 +25,17 @@ def shared_needs(
     things: Mapping[str, Fraction],
     order: Sequence[str],
 ) -> tuple[Mask, list[Fraction], list[Fraction], list[str]]:
-    """Turn needs into groups with a first price: whatever somebody needs is a group of its own.
+    """Turn needs into groups with a first price: each needed feature or thing becomes a group of its own.
 
-    A feature that others need is free itself then, and opens the group that has its price. Raises
-    BadInputError if something is needed that is neither a feature nor has a first price, or something unknown
-    needs it.
+    A feature that others need becomes free itself, and opens the group that has its price. Raises
+    BadInputError if a need is neither a feature nor has a first price, or if an unknown name has needs.
 
-    `needs`: what each needs, which may need something itself; a string is one name. `prices`: in the order of
-    the columns. `groups`: features that share a first price. `order`: the groups in their order. `opens`,
-    which it returns: which groups each feature opens because of what it needs, ``(n_features, n_groups)``;
-    the groups of `order` come first. `prices`, which it returns: what each feature costs beside them.
-    `first_prices`, which it returns: those of all groups. `order`, which it returns: what all groups are
-    called: those of `order`, then features and things that are needed.
+    `needs`: the needs of each feature, which may have needs themselves; a string is one name. `prices`: in
+    the order of the columns. `groups`: features that share a first price. `order`: the groups in their order.
+    `opens`, which it returns: the groups that each feature opens through its needs, ``(n_features,
+    n_groups)``; the groups of `order` come first. `prices`, which it returns: prices of the features beside
+    the groups. `first_prices`, which it returns: first prices of all groups. `order`, which it returns: names
+    of all groups: those given, then the needed features and things.
     """
     needs = {name: [wanted] if isinstance(wanted, str) else wanted for name, wanted in needs.items()}
     known = [*prices, *things]
@@ -86,17 +85,17 @@ def _all_needed(feature: str, needs: Mapping[str, Sequence[str]], groups: Mappin
 @saved_from("shortlist.multistage", "Attribute")
 @dataclass(frozen=True, eq=False)
 class CostAttribute:
-    """A number beside the price, such as hours, in whole units of 1 / `scale`.
+    """Numbers beside the price, such as hours, in whole units of 1 / `scale`.
 
-    What is bought in one stage is done at the same time, so a stage takes the largest number of all that is
-    new in it, and a row the sum over the stages that it went through.
+    Purchases of one stage happen at the same time, so a stage takes the largest number of its new items. A
+    row takes the sum over the stages that it went through.
     """
 
     name: str
     values: NDArray[np.int64]
-    """Of each feature, and of each group when it is opened, ``(n_features + n_groups,)``."""
+    """Number of each feature, and of each group when it is opened, ``(n_features + n_groups,)``."""
     scale: int
-    """Units per unit of the user's."""
+    """Number of units in one of the user's units."""
 
 
 @saved_from("shortlist")
@@ -106,11 +105,11 @@ class FeatureCosts:
 
     The price of a feature set is the sum of its features' `prices`, plus, once for every group that has a
     feature in the set, the group's `first_prices` entry (Turney 1995: one blood sample serves several tests).
-    A feature may need several groups, as an answer of a judge needs what the judge has to be shown.
+    A feature may need several groups, as the answer of a judge needs every text that the judge reads.
     """
 
     names: tuple[str, ...]
-    """Names of the features."""
+    """Names of the features, in the order of the columns."""
     prices: NDArray[np.int64]
     """Price of each feature when its group, if it has one, is already open, ``(n_features,)``."""
     groups: NDArray[np.int64]
@@ -118,11 +117,11 @@ class FeatureCosts:
     first_prices: NDArray[np.int64]
     """Price of opening each group, ``(n_groups,)``."""
     scale: int
-    """Units per unit of the user's money."""
+    """Number of units in one unit of the user's money."""
     needs: Mask | None = None
-    """Groups that a feature opens besides its own, ``(n_features, n_groups)``; None: none."""
+    """Mask of the groups that a feature opens besides its own, ``(n_features, n_groups)``; None: none."""
     attributes: tuple[CostAttribute, ...] = ()
-    """Further numbers of each feature."""
+    """Further numbers of each feature, such as hours."""
 
     @property
     def opens(self) -> Mask:
@@ -131,7 +130,7 @@ class FeatureCosts:
         return np.asarray(own if self.needs is None else own | self.needs)
 
     def price(self, subsets: Mask) -> NDArray[np.int64]:
-        """Return the price of each feature set in units, for masks of shape ``(..., n_features)``."""
+        """Return the price of each feature set in units; masks have the shape ``(..., n_features)``."""
         masks = np.asarray(subsets, dtype=bool)
         total = masks @ self.prices
         for first, opened_by in zip(self.first_prices, self.opens.T, strict=True):
@@ -148,17 +147,17 @@ class FeatureCosts:
         return prices
 
     def bought(self, subsets: Mask) -> Mask:
-        """Return the bought items of feature sets: the features, and the groups that they open.
+        """Return a mask of the bought items of feature sets: the features, and the groups that they open.
 
-        For masks of shape ``(..., n_features)`` of shape ``(..., n_features + n_groups)``, the order of
-        :attr:`Attribute.values`.
+        Masks of shape ``(..., n_features)`` become ``(..., n_features + n_groups)``, in the order of
+        :attr:`CostAttribute.values`.
         """
         masks = np.asarray(subsets, dtype=bool)
         opened = [masks[..., opened_by].any(axis=-1) for opened_by in self.opens.T]
         return np.concatenate([masks, np.stack(opened, axis=-1)] if opened else [masks], axis=-1)
 
     def taken(self, chain: Mask, attributes: Sequence[CostAttribute]) -> NDArray[np.int64]:
-        """Return the amount of each attribute per stage, in units: the largest of its new features.
+        """Return the amount of each attribute per stage, in units: the largest number of its new items.
 
         `taken`, which it returns, ``(..., n_stages, n_attributes)``.
         """
@@ -171,7 +170,7 @@ class FeatureCosts:
         return np.asarray(np.stack(largest, axis=-1), dtype=np.int64)
 
     def as_settings(self) -> dict[str, Any]:
-        """Return the settings that a study is bound to."""
+        """Return the fields of these costs, by which a study recognises its question."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
@@ -200,21 +199,21 @@ def feature_costs(
     groups : mapping from feature to group, optional
         Features that share a first price.
     first_prices : mapping from group to price, optional
-        What the first feature of a group costs on top of its own price.
+        Price of the first feature of a group on top of its own.
     needs : mapping from feature to names, optional
-        What has to be bought for a feature: other features, or things with a first price. It is paid once,
-        whichever features need it and whether or not it is also read as a feature, together with all that it
-        needs itself. A string is one name.
+        Other features, or things with a first price, that must be bought for a feature. A need is paid once,
+        together with its own needs, however many features share it and whether or not it is also read as a
+        feature. A string is one name.
     attributes : mapping from name to mapping from feature to number, optional
         Further numbers of each feature, at least 0, that may be objectives of stages: a stage takes the
-        largest number of its new features, since what is bought together is done at the same time. Things
-        with a first price may have such a number too, by default 0, which counts in the stage that pays this
+        largest number of its new features, since purchases of one stage happen at the same time. Things with
+        a first price may have such a number too, by default 0, which counts in the stage that pays this
         price.
 
     Raises
     ------
     BadInputError
-        If a price or a number is missing, negative or none, or names something unknown.
+        If a price or a number is missing, negative or no number, or belongs to an unknown name.
 
     Examples
     --------
@@ -223,7 +222,7 @@ def feature_costs(
     >>> int(costs.price([True, True])) / costs.scale
     13.5
 
-    Two judges read a transcript, which is paid only with the first of them.
+    Two judges read a transcript, which is paid with the first judge only.
 
     >>> costs = feature_costs({"a": 1, "b": 2}, ["a", "b"], first_prices={"transcript": 10},
     ...     needs={"a": ["transcript"], "b": ["transcript"]})
@@ -291,7 +290,7 @@ def _attribute(
     order: Sequence[str],
     first_prices: Mapping[str, Any],
 ) -> CostAttribute:
-    """Read the numbers of an attribute; those of a feature that others need are those of its group."""
+    """Read the numbers of an attribute; a feature that others need has its number at its group."""
     unknown = [one for one in given if one not in names and one not in first_prices]
     if unknown:
         check_known(f"the attribute {attribute!r}", {unknown[0]: 0}, names)
@@ -342,7 +341,7 @@ def _by_feature(costs: Mapping[str, Any] | Sequence[float] | None, names: tuple[
 
 
 def check_known(argument: object, given: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Refuse names that are no columns, with the nearest column that is not named yet."""
+    """Raise BadInputError for names that are no columns; the error proposes the nearest column left."""
     unknown = [name for name in given if name not in names]
     if unknown:
         left = [name for name in names if name not in given]
@@ -369,7 +368,10 @@ def _reordered(costs: FeatureCosts, names: tuple[str, ...]) -> FeatureCosts:
 
 
 def exact_price(what: str, cost: Any) -> Fraction:
-    """Read a price; raises BadInputError if it is no number of at least 0, or has too many digits."""
+    """Return a price as an exact fraction.
+
+    Raises BadInputError unless it is a number of at least 0 with few enough digits.
+    """
     exact = as_fraction(cost)
     if exact is None or exact < 0:
         is_gap = isinstance(cost, float) and math.isnan(cost)

@@ -1,4 +1,4 @@
-"""Prices of errors: of a wrong answer by class, and of a person."""
+"""Prices of errors: of a wrong answer by class, and of a person who decides."""
 
 import math
 from dataclasses import dataclass
@@ -21,23 +21,26 @@ class ErrorPrices:
     """Costs of errors in whole units of 1 / `scale`.
 
     Probabilities of classes are weighed by the cost of missing the class, so that the most probable one is
-    the answer of least expected cost. The last stage answers where that costs no more than a person.
+    the answer of least expected cost. The last stage answers if an answer is expected to cost no more than a
+    person.
     """
 
     losses: tuple[int, ...]
-    """Units that a wrong answer about a row of each class costs."""
+    """Cost in units of a wrong answer about a row of each class."""
     hand_over: int | None
-    """Units of a person, who decides what no stage answers; None: the last stage answers every row."""
+    """Price in units of a person, who decides rows without an answer; None: the last stage answers every
+    row.
+    """
     scale: int
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """Factors of the probabilities of the classes."""
+        """Factors of the class probabilities, from 1."""
         return tuple(loss / min(self.losses) for loss in self.losses)
 
     @property
     def unanswered(self) -> int:
-        """Units that a row without an answer costs: a person, or the dearest error where none is asked."""
+        """Cost in units of a row without an answer: a person, or the dearest error where there is none."""
         return max(self.losses) if self.hand_over is None else self.hand_over
 
     @property
@@ -58,26 +61,32 @@ class ErrorPrices:
         return RejectRule(tuple(least))
 
     def early_rule(self, confidence: float) -> RejectRule:
-        """Return the rule of the stages before the last one."""
+        """Return the rule of the stages before the last one, with thresholds of at least `confidence`."""
         return RejectRule(tuple(max(confidence, least) for least in self.last_rule.thresholds))
 
     @property
     def table(self) -> Floats:
-        """Cost of each answer, and of none, the last row, by class, ``(n_classes + 1, n_classes)``."""
+        """Cost of each answer by true class, ``(n_classes + 1, n_classes)``.
+
+        The last row is for no answer.
+        """
         losses = np.array(self.losses, dtype=np.float64)
         wrong = (1 - np.eye(len(losses))) * losses
         return np.vstack([wrong, np.full((1, len(losses)), float(self.unanswered))]) / self.scale
 
     def of_rows(self, said: NDArray[np.int64], truth: NDArray[np.int64]) -> Floats:
-        """Return the cost of each row; of a class that no answer is, the dearest error."""
+        """Return the cost of each row in the user's money, ``(n_rows,)``.
+
+        An answer about a row of unknown class costs as much as the dearest error.
+        """
         known = self.table[said, truth]
         return np.where((truth < 0) & (said >= 0), max(self.losses) / self.scale, known)
 
 
 def error_prices(by_class: tuple[int, ...], hand_over: Any, n_rows: int) -> ErrorPrices:
-    """Return the costs of errors by class, and of a person where one is asked, in whole units.
+    """Return the costs of errors by class, and the price of a person if given, in whole units.
 
-    Raises BadInputError if the price of a person is no number of at least 0, or there are three classes.
+    Raises BadInputError if the price of a person is no number of at least 0, or the classes are not two.
     """
     if hand_over is None:
         return ErrorPrices(by_class, None, 1)

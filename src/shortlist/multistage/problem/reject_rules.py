@@ -1,4 +1,4 @@
-"""Confidence of a prediction: thresholds per class."""
+"""Thresholds of confidence per class."""
 
 import math
 from collections.abc import Mapping
@@ -17,19 +17,19 @@ from shortlist.pickles import saved_from
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class RejectRule:
-    """Rule by which a prediction is confident."""
+    """Rule that tells confident predictions by a threshold per class."""
 
     thresholds: tuple[float, ...]
-    """Least probability per predicted class (the paper's p̂ in every place), in (0, 1]."""
+    """Least probability per predicted class, in (0, 1]; the paper's p̂ for every class."""
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """The thresholds as log-odds, infinite for 1."""
+        """Return the thresholds as log-odds, ``(n_classes,)``; infinite for 1."""
         return np.array([math.inf if p >= 1 else math.log(p) - math.log1p(-p) for p in self.thresholds])
 
 
 def reject_rule(confidence: float | Mapping[Any, float], classes: NDArray[Any]) -> RejectRule:
-    """Check p̂, one number or one per class.
+    """Return the rule of p̂, which is one number or one per class.
 
     Raises BadInputError if a threshold is outside (0, 1], or a class has none.
     """
@@ -58,9 +58,11 @@ def reject_rule(confidence: float | Mapping[Any, float], classes: NDArray[Any]) 
 def confident_answers(
     probabilities: NDArray[np.float64], rule: RejectRule, least: float | NDArray[np.float64] = 0.0
 ) -> tuple[NDArray[np.int64], Mask]:
-    """Return the most probable class per row, the first of equals, and whether it is confident.
+    """Return the index of the most probable class per row, and whether it is confident.
 
-    `least` is a probability that all answers have to reach besides, or one for each row.
+    Of equally probable classes the first is taken.
+
+    `least`: further least probability, for all rows or one for each row.
     """
     labels = probabilities.argmax(axis=1)
     best = probabilities[np.arange(len(labels)), labels]
@@ -69,7 +71,10 @@ def confident_answers(
 
 
 def answers_by(probabilities: NDArray[np.float64], rule: RejectRule | None) -> NDArray[np.int64]:
-    """Return the most probable class per row, -1 where that is not confident; without a rule all are."""
+    """Return the index of the most probable class per row; -1 where the rule does not find it confident.
+
+    Without a rule every row is answered.
+    """
     if rule is None:
         return np.asarray(probabilities.argmax(axis=1))
     codes, confident = confident_answers(probabilities, rule)

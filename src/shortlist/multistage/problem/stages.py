@@ -16,16 +16,19 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 
 REMOVED = -1
-"""Stage number of a feature that no stage acquires."""
+"""Stage number of a feature that is in no stage."""
 
 
 def stage_counts(assignments: NDArray[np.int8]) -> NDArray[np.int64]:
-    """Return ‖Q‖ per row of `assignments`, ``(n_assignments, n_features)``, which must have no gaps."""
+    """Return the number of stages ‖Q‖ of each assignment, ``(n_assignments,)``.
+
+    `assignments`, ``(n_assignments, n_features)``, without gaps.
+    """
     return np.asarray(assignments.max(axis=1), dtype=np.int64) + 1
 
 
 def has_gaps(assignment: ArrayLike) -> bool:
-    """Tell whether a stage number below the largest is missing (``gaps`` of Sec. 3.1).
+    """Return whether a stage number below the largest is missing (``gaps`` of Sec. 3.1).
 
     >>> has_gaps([0, 0, 0, 2]), has_gaps([1, 0, 0, 1])
     (True, False)
@@ -37,8 +40,8 @@ def has_gaps(assignment: ArrayLike) -> bool:
 def compress(assignments: ArrayLike) -> NDArray[np.int8]:
     """Renumber stages densely, in their order (``compress`` of Sec. 3.1).
 
-    The paper's loop replaces j + 1 by a missing j and never ends when two numbers in a row are missing, so
-    the stages are ranked instead, which gives the same wherever that loop ends.
+    The paper's loop replaces j + 1 by a missing j and never ends when two numbers in a row are missing. So
+    the stages are ranked instead, with the same result wherever that loop ends.
 
     `assignments`, ``(n_features,)``: stage numbers from 0, -1 for removed features. Not modified.
 
@@ -80,7 +83,7 @@ def space_size(n_features: int, max_stages: int) -> int:
 def completions(n_features: int, max_stages: int, *, removal: bool = False) -> NDArray[np.int64]:
     """Return the number of ways in which m features can follow in at most s stages, as a table ``[m, s]``.
 
-    1 where m is 0. With `removal` some of them, or all, may be left out.
+    1 where m is 0. With `removal` any of the features may be left out.
 
     >>> completions(2, 2).tolist(), completions(2, 2, removal=True).tolist()
     ([[1, 1, 1], [0, 1, 1], [0, 1, 3]], [[1, 1, 1], [1, 2, 2], [1, 4, 6]])
@@ -105,7 +108,7 @@ def acquired(assignments: NDArray[np.int8], max_stages: int) -> Mask:
 def assignment_of_chain(chain: Sequence[int], n_features: int, *, removal: bool = False) -> NDArray[np.int8]:
     """Turn growing feature sets, as bit masks, into an assignment.
 
-    `chain`: feature sets of the stages, each holding the one before; bit i stands for feature i. `removal`:
+    `chain`: feature set after each stage, holding the one before; bit i stands for feature i. `removal`:
     features in no set are removed; otherwise they form one more, last stage.
 
     >>> assignment_of_chain([0b01], 2), assignment_of_chain([0b01], 2, removal=True)
@@ -119,7 +122,7 @@ def assignment_of_chain(chain: Sequence[int], n_features: int, *, removal: bool 
 
 
 def check_max_stages(max_stages: int, n_features: int) -> int:
-    """Return `max_stages` if that many non-empty stages can exist."""
+    """Return `max_stages`; raise BadInputError if there are fewer features than stages."""
     k = as_count(max_stages, "max_stages")
     if k > n_features:
         raise BadInputError(

@@ -1,5 +1,5 @@
 # ruff: noqa: C901, PLR0912, PLR0917  # kernels take their state as arguments and keep their loops flat
-"""Kernels that measure stage assignments on decision bits, and rank what they measured."""
+"""Kernels that measure stage assignments on decision bits, and rank the measurements."""
 
 from typing import NamedTuple
 
@@ -10,66 +10,68 @@ from shortlist._jit import kernel
 from shortlist.arrays import Flags, LongCube, Longs, LongTable
 
 CONCLUSIVE, CREDIT, COST, FALSE_POSITIVES, STAGES, WORST, EVALUATION, LOST, ERRORS, PATH = range(10)
-"""Columns of measures: conclusive rows; their credit; the price of all rows; rows wrongly called positive;
-stages; the price of the dearest row; the price of all calls of classifiers; the price of wrong answers, with
-that of the waiting rows if this is the last stage; the price of a row that goes through all stages.
+"""Columns of the measures.
+
+In order: conclusive rows; their credit; the price of all rows; rows wrongly called positive; stages; the
+price of the dearest row; the price of all calls of classifiers; the price of wrong answers; the same with the
+price of the waiting rows, if this is the last stage; the price of a row that goes through all stages.
 """
 N_MEASURES = 10
-"""Number of measures. A column for each attribute follows: its amount for all rows, or for a row that goes
-through all stages.
+"""Number of fixed measures. A column for each attribute follows: its amount for all rows, or for a row that
+goes through all stages.
 """
 
 
 class StageScoring(NamedTuple):
-    """Values of decisions."""
+    """Values of right and wrong decisions."""
 
     classes: WordTable
-    """The rows of each class."""
+    """Bit masks of the rows of each class."""
     penalties: Longs
-    """Penalty for a wrong decision on a row of each class."""
+    """Penalty of a wrong decision on a row of each class."""
     unit: int
-    """Value of a right decision."""
+    """Credit of a right decision."""
     negatives: Words
-    """The rows that count as false positives where they are wrong."""
+    """Bit mask of the rows that count as false positives where their answer is wrong."""
     losses: Longs
     """Cost of a wrong answer about a row of each class; empty where errors are only counted."""
     unanswered: int
-    """Cost of a row that the last stage does not answer."""
+    """Cost of a row without an answer from the last stage."""
 
 
 class Taken(NamedTuple):
     """Amounts of attributes that stages take."""
 
     amounts: LongCube
-    """By assignment, stage and attribute."""
+    """Amounts by assignment, stage and attribute."""
     of_paths: Flags
-    """Whether an attribute counts once, for a row that goes through all stages, and not by rows."""
+    """Whether each attribute counts once, for a row that goes through all stages, and not for every row."""
 
 
 class StageCall(NamedTuple):
-    """A stage of an assignment."""
+    """Classifier bits and prices of one stage of an assignment."""
 
     slot: int
-    """Of its classifier's bits."""
+    """Slot of its classifier's bits."""
     paid: int
-    """Price paid by a row before it."""
+    """Price that a row has paid before the stage."""
     price: int
-    """Price paid by a row with it."""
+    """Price that a row has paid after the stage."""
     call_price: int
     """Price of a call of its classifier."""
 
 
 class StagedRows(NamedTuple):
-    """Rows at stages; of one assignment, or of each beginning of one."""
+    """Rows at stages: of one assignment, or of each prefix of one."""
 
     bits: WordBlock
-    """By slots, the rows of which a classifier is confident, and those of which it is right too; where errors
-    have costs followed by the same of a last stage.
+    """Bit masks by slot: rows with a confident answer, and rows with a confident and right one. With costs of
+    errors the same two of the last stage follow.
     """
     waiting: WordTable
-    """The rows that wait."""
+    """Bit masks of the waiting rows."""
     measures: LongTable
-    """Measures until then."""
+    """Measures up to this stage."""
 
 
 @kernel("void(int64, int64, StageCall, StagedRows, StageScoring, int64, bool_)", inlined=True)
@@ -82,12 +84,13 @@ def add_stage(
     n_rows: int,
     weighs: bool,
 ) -> None:
-    """Send the rows that wait through one more stage: write its measures, and who waits after it.
+    """Send the waiting rows through one more stage: write its measures, and the rows that wait after it.
 
-    This is what each measure is, but those of attributes. All except the conclusive rows, their credit and
-    the cost of errors only grow from stage to stage: a walk goes by that. `before`, `after`: rows of the
-    tables of `rows`, read and written, which may be the same; a view of each would take longer than the work
-    on it. `n_rows`: all validation rows. `weighs`: whether it matters which wrong answers are given.
+    This defines every measure but those of attributes. All measures except the conclusive rows, their credit
+    and the cost of errors only grow from stage to stage, which a walk relies on. `before`, `after`: rows of
+    the tables of `rows`, read and written, which may be the same; a view of each would take longer than the
+    work on it. `n_rows`: number of all validation rows. `weighs`: whether wrong answers differ in cost or
+    credit.
     """
     bits, waiting, measures, slot = rows.bits, rows.waiting, rows.measures, stage.slot
     penalties, unit = scoring.penalties, scoring.unit
@@ -140,7 +143,7 @@ def measure(
     scoring: StageScoring,
     measures: Longs,
 ) -> None:
-    """Measure assignments, given their stages' `slots` (-1: none) and what rows pay by stage and call.
+    """Measure assignments, by the `slots` of their stages (-1: none) and the prices by stage and call.
 
     `taken`: amounts of each attribute by stage.
     """
@@ -168,7 +171,7 @@ def measure(
 
 @kernel("int64(int64[:, ::1], int64[::1], int64[::1], int64, int64)")
 def compare_rows(points: Longs, credits_: Longs, conclusive: Longs, a: int, b: int) -> int:
-    """Return 1 when row a is better than b somewhere, plus 2 when it is worse somewhere.
+    """Return 1 if row a is better than b in an objective, plus 2 if it is worse in one.
 
     `points` are minimised; ``credits_ / conclusive`` (0 / 0 is 0) is maximised and compared by
     cross-multiplication.
@@ -190,7 +193,10 @@ def compare_rows(points: Longs, credits_: Longs, conclusive: Longs, a: int, b: i
 
 @kernel("int64[::1](int64[:, ::1], int64[::1], int64[::1])", makes_arrays=True)
 def domination_levels(points: Longs, credits_: Longs, conclusive: Longs) -> Longs:
-    """Return t for the rows of E_t (Sec. 3.3.1): 0 for the non-dominated, 1 once these are gone, …."""
+    """Return the index t of the level E_t of each row (Sec. 3.3.1), ``(n_rows,)``.
+
+    Non-dominated rows have 0, and rows that only these dominate have 1, and so on.
+    """
     n = len(points)
     levels = np.zeros(n, dtype=np.int64)
     dominators = np.zeros(n, dtype=np.int64)
@@ -238,7 +244,7 @@ def domination_levels(points: Longs, credits_: Longs, conclusive: Longs) -> Long
 
 @kernel("bool_[::1](int64[:, ::1], int64[::1], int64[::1])", makes_arrays=True)
 def nondominated_rows(points: Longs, credits_: Longs, conclusive: Longs) -> Flags:
-    """Mark the rows that no other row dominates; needs no square of memory."""
+    """Return flags of the rows that no other row dominates, without a square table in memory."""
     n = len(points)
     keep = np.ones(n, dtype=np.bool_)
     for a in range(n):

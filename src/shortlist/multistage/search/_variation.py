@@ -19,18 +19,18 @@ class Mutation(NamedTuple):
     """Probabilities of the mutation of assignments."""
 
     max_stages: int
-    """Most stages."""
+    """Largest number of stages."""
     rate: float
     """Probability that a feature moves."""
     cumulative: FloatTable
     """``cumulative[m]`` is the distribution function of BB(m, 1, β)."""
     removal: float
-    """Probability that a feature that moves is removed."""
+    """Probability that a feature is removed when it moves."""
 
 
 @kernel("int64(int8[::1])", makes_arrays=True)
 def compress_row(assignment: Chromosomes) -> int:
-    """Renumber the stages of one assignment densely, in place; return how many there are."""
+    """Renumber the stages of one assignment densely, in place; return their number."""
     used = np.zeros(129, dtype=np.int64)
     for i in range(len(assignment)):
         if assignment[i] >= 0:
@@ -50,7 +50,7 @@ def compress_row(assignment: Chromosomes) -> int:
 def mutate_row(assignment: Chromosomes, mutation: Mutation, gates: Floats, draws: Floats) -> None:
     """Mutate one assignment in place (Algorithm 1).
 
-    A draw below the share of removals removes the feature, and the rest of [0, 1) is stretched over the
+    A draw below the probability of removal removes the feature, and the rest of [0, 1) is stretched over the
     distribution. A removed feature may always come back.
     """
     max_stages, rate, removal = mutation.max_stages, mutation.rate, mutation.removal
@@ -83,7 +83,7 @@ def mutate_row(assignment: Chromosomes, mutation: Mutation, gates: Floats, draws
 
 @kernel("int64(int64, int64, int64)")
 def normalized_stage(stage: int, own: int, child: int) -> int:
-    """Return the analogue of `stage` of `own` stages among `child` stages (Algorithm 2).
+    """Return the stage of a child that corresponds to `stage` of a parent with `own` stages (Algorithm 2).
 
     Halves are rounded up.
     """
@@ -100,7 +100,7 @@ def recombine_rows(
     picks: Floats,
     child: Chromosomes,
 ) -> None:
-    """Write the child of two assignments (Algorithm 2): a pick below ½ takes the feature from the first."""
+    """Write the child of two assignments (Algorithm 2); a pick below ½ takes the feature from the first."""
     for i in range(len(child)):
         parent = first[i] if picks[i] < 0.5 else second[i]
         own = n_first if picks[i] < 0.5 else n_second
@@ -148,7 +148,7 @@ def breed_assignments(
 
 @kernel("void(int8[:, ::1], int64[::1], Mutation, float64[:, ::1])")
 def mutate_again(children: Chromosomes, chosen: Longs, mutation: Mutation, uniforms: Floats) -> None:
-    """Mutate the `chosen` rows of `children`; a row of `uniforms` holds 2n draws."""
+    """Mutate the rows `chosen` of `children` once more; a row of `uniforms` holds 2n draws."""
     n = children.shape[1]
     for i in range(len(chosen)):
         mutate_row(children[chosen[i]], mutation, uniforms[i, :n], uniforms[i, n:])

@@ -1,7 +1,7 @@
 """Kernels that walk through every chain of growing feature sets, which is every stage assignment.
 
 A chain M1 ⊂ M2 ⊂ … of bit masks is an ordered partition: features in no set are removed, or form one more,
-last stage. A node is the beginning of chains; everything needed of it is which rows wait, and its measures.
+last stage. A node is a prefix of chains; all that matters about it are its waiting rows and its measures.
 """
 
 from typing import Annotated, NamedTuple
@@ -27,92 +27,97 @@ from shortlist.multistage.search._evaluation import (
 )
 
 PLACE = record_type("depth", "first", "looked")
-"""Position of a walk: its depth, 0 before a first set; the index of that set; the number of chains looked at.
+"""Position of a walk: its depth, 0 before the first set; the index of that set; the number of chains
+visited.
 """
 
 ADDED_AT_ONCE = 2
-"""Largest number of outcomes of one node: its own, and that of a last stage with all the rest."""
+"""Largest number of outcomes that one node adds: its own, and that of a last stage with all other
+features.
+"""
 
 UNSEEN = 2**62
-"""More than any price."""
+"""Number larger than any price."""
 
 
 class Space(NamedTuple):
-    """Everything about feature subsets that a walk needs, indexed by bit mask."""
+    """Numbers about feature subsets that a walk needs, indexed by bit mask."""
 
     bits: WordBlock
-    """Rows that a subset is confident about, and those that it is right about too."""
+    """Bit masks of the confidently answered rows, and of the confident and right ones."""
     reach: WordBlock
-    """The same of all its supersets together."""
+    """The same two masks, joined over all supersets."""
     prices: Longs
-    """Prices of the features for a row."""
+    """Price of the features for a row."""
     least_steps: Longs
-    """The least price of going on."""
+    """Least price of any further purchase."""
     call_prices: Longs
     """Price of a call of the classifier."""
     least_calls: Longs
-    """The least that a call costs of any classifier with more features."""
+    """Least price of a call of any classifier with more features."""
     bought: FlagTable
-    """Mask of the bought items that take something of an attribute."""
+    """Mask of the bought items that take an amount of any attribute."""
     amounts: LongTable
     """Amounts of each attribute that an item takes, ``(n_bought, n_attributes)``; not indexed by bit mask."""
     least_taken: LongTable
-    """The least of each attribute that going on takes."""
+    """Least amount of each attribute that any further purchase takes."""
     of_paths: Flags
-    """Whether an attribute counts once, for a row that goes through all stages, and not by rows."""
+    """Whether each attribute counts once, for a row that goes through all stages, and not for every row."""
 
 
 class Path(NamedTuple):
-    """The nodes from the root to the current one, by depth."""
+    """Nodes from the root to the current node, by depth."""
 
     chain: Longs
-    """The features of each node."""
+    """Bit mask of the features of each node."""
     added: Longs
-    """Features that a stage adds to the one before."""
+    """Bit mask of the features that a stage adds to the one before."""
     waiting: WordTable
-    """The rows that wait after it; at first all."""
+    """Bit masks of the rows that wait after a node; all rows at the root."""
     measures: LongTable
-    """Its measures so far."""
+    """Measures up to each node."""
     at: Annotated[Records, PLACE]
     """Position of the walk, one record."""
 
 
 class WalkArchive(NamedTuple):
-    """The non-dominated outcomes so far."""
+    """Non-dominated outcomes of a walk so far."""
 
     measures: LongTable
-    """Of each its measures."""
+    """Measures of each outcome."""
     ties: Longs
-    """Number of assignments with the outcome."""
+    """Number of assignments with each outcome."""
     chains: LongTable
-    """The sets of one of these, of which the first one is least; one stage alone has none and comes last."""
+    """Chain of one assignment with the outcome: the one with the least first set. A single stage has no sets
+    and comes last.
+    """
     size: Longs
     """Number of outcomes, ``(1,)``."""
     least: Longs
-    """Bound on the cost with which c conclusive rows, r of them right, are compared, at index c(c + 1)/2 + r:
-    the least known cost of as many. Empty where other objectives decide too.
+    """Least known cost with c conclusive rows, r of them right, at index c(c + 1)/2 + r. Empty where other
+    objectives decide too.
     """
 
 
 class Rules(NamedTuple):
-    """Rules of a walk."""
+    """Objectives and limits of a walk."""
 
     uses: Longs
-    """1 for measures that are objectives."""
+    """1 for each measure that is an objective."""
     goals: Longs
-    """Flag for each that is minimised."""
+    """1 for each measure that is minimised."""
     ways: LongTable
-    """``ways[f, s]`` counts the ways to go on with f features left and up to s stages."""
+    """``ways[f, s]`` is the number of ways to continue with f features left and up to s stages."""
     n_rows: int
-    """Validation rows."""
+    """Number of validation rows."""
     max_stages: int
-    """Most stages of an assignment."""
+    """Largest number of stages of an assignment."""
     removal: bool
     """Whether features may be left out."""
     prune: bool
-    """Whether nodes are left out that cannot lead to a better outcome; never one that would tie."""
+    """Whether nodes that cannot lead to a better outcome are left out; a node that may tie never is."""
     weighs: bool
-    """Whether it matters which wrong answers are given, and not only how many."""
+    """Whether wrong answers differ in cost or credit."""
     grows: bool
     """Whether an objective grows with stages that no row reaches."""
     is_sharp: bool
@@ -121,7 +126,7 @@ class Rules(NamedTuple):
 
 @kernel("int64(int64, int64, int64, Space)")
 def taken(attribute: int, before: int, mask: int, space: Space) -> int:
-    """Return the amount of an attribute for a stage from one set to another: the largest new one."""
+    """Return the amount of an attribute that a stage takes between two sets: its largest new one."""
     largest = 0
     for one in range(space.amounts.shape[0]):
         if space.bought[mask, one] and not space.bought[before, one]:
@@ -131,9 +136,9 @@ def taken(attribute: int, before: int, mask: int, space: Space) -> int:
 
 @kernel("int64(int64[::1], int64[::1], int64, int64)")
 def next_node(chain: Longs, added: Longs, full: int, depth: int) -> int:
-    """Return the depth of the next node: smaller additions at this depth, then back; 0 after the last.
+    """Return the depth of the next node: smaller additions at this depth, then back; 0 after the last node.
 
-    The first set of a chain is not changed here, so that a walk from it ends at depth 1.
+    The first set of a chain stays unchanged, so that a walk from it ends at depth 1.
     """
     while depth > 1:
         added[depth] = (added[depth] - 1) & (full & ~chain[depth - 1])
@@ -145,9 +150,9 @@ def next_node(chain: Longs, added: Longs, full: int, depth: int) -> int:
 
 @kernel("int64(int64[:, ::1], int64, int64[:, ::1], int64, Rules)")
 def compare_measures(first: LongTable, a: int, second: LongTable, b: int, rules: Rules) -> int:
-    """Return 1 when row `a` of `first` is better than row `b` of `second` in a used objective.
+    """Compare row `a` of `first` with row `b` of `second` by the used objectives.
 
-    Plus 2 when it is worse in one.
+    Return 1 if it is better in one, plus 2 if it is worse in one.
     """
     answer, goals = 0, rules.goals
     if rules.uses[CONCLUSIVE]:
@@ -183,7 +188,7 @@ def swap_entries(archive: WalkArchive, a: int, b: int) -> None:
 
 @kernel("int64(Path, int64, int64, int64, Rules, WalkArchive)")
 def compare_with_all(path: Path, row: int, count: int, depth: int, rules: Rules, archive: WalkArchive) -> int:
-    """Enter an offer into an archive unless something in it dominates it; return whether it is there."""
+    """Enter an outcome into an archive unless an entry dominates it; return whether the archive has it."""
     measures, chain = path.measures, path.chain
     known, ties, chains, size = archive.measures, archive.ties, archive.chains, archive.size
     for a in range(size[0]):
@@ -217,10 +222,10 @@ def compare_with_all(path: Path, row: int, count: int, depth: int, rules: Rules,
 
 @kernel("void(Path, int64, int64, int64, Rules, WalkArchive)", inlined=True)
 def offer(path: Path, row: int, count: int, depth: int, rules: Rules, archive: WalkArchive) -> None:
-    """Offer the `count` assignments that a row of a path measures to an archive that has room for another.
+    """Add the `count` assignments with the measures of a path's row to an archive with room for one more.
 
-    `depth`: that of the last set of the chain to keep. Where something dominates it, it also dominates all
-    that cost as much with as many conclusive and right rows, and these are not compared any more.
+    `depth`: depth of the last set of the chain to keep. If an entry dominates the outcome, it also dominates
+    all outcomes of the same cost with as many conclusive and right rows; these are not compared any more.
     """
     measures, least = path.measures, archive.least
     if len(least):
@@ -234,7 +239,10 @@ def offer(path: Path, row: int, count: int, depth: int, rules: Rules, archive: W
 
 @kernel("void(Path, int64, int64, Space, StageScoring, Rules)", inlined=True)
 def advance(path: Path, depth: int, mask: int, space: Space, scoring: StageScoring, rules: Rules) -> None:
-    """Send the rows that wait at a depth through a stage: write the measures and who waits one deeper."""
+    """Send the rows that wait at a depth through a stage.
+
+    Their measures, and the rows that still wait, are written one level deeper.
+    """
     before, measures = path.chain[depth], path.measures
     entering = rules.n_rows - measures[depth, CONCLUSIVE]
     for m in range(space.amounts.shape[1]):
@@ -251,27 +259,27 @@ class LastStages(NamedTuple):
 
     bits: WordBlock
     prices: Longs
-    """As in :class:`Space`."""
+    """Bits and prices as in :class:`Space`."""
     waiting: Words
-    """The rows that wait."""
+    """Bit mask of the waiting rows."""
     least: Longs
-    """As in :class:`WalkArchive`."""
+    """Least known costs as in :class:`WalkArchive`."""
     before: int
-    """The features of the node."""
+    """Bit mask of the features of the node."""
     entering: int
     """Number of waiting rows."""
     n_rows: int
     right: int
-    """All validation rows, and those that are decided right so far."""
+    """Numbers of all validation rows, and of the rows decided right so far."""
     paid: int
-    """Price that all rows have paid, without the features of the node for those that wait."""
+    """Price that all rows have paid, without the node's features for the waiting rows."""
     removal: bool
     """Whether features may be left out, as in :class:`Rules`."""
 
 
 @kernel("int64(int64, LastStages)")
 def next_last_stage(added: int, asked: LastStages) -> int:
-    """Return the next last stage, from `added` down, that costs no more than what is known; else 0."""
+    """Return the next last stage, from `added` down, that may cost no more than a known outcome; else 0."""
     bits, prices, waiting, least = asked.bits, asked.prices, asked.waiting, asked.least
     before, entering, paid, n_rows = asked.before, asked.entering, asked.paid, asked.n_rows
     full, n_words = len(prices) - 1, len(waiting)
@@ -303,10 +311,10 @@ def next_last_stage(added: int, asked: LastStages) -> int:
 def last_stages(
     path: Path, depth: int, space: Space, scoring: StageScoring, rules: Rules, archive: WalkArchive
 ) -> int:
-    """Try every last stage after a node, or last but one where the last one takes all the rest.
+    """Try every last stage after a node, or last but one where the last stage takes all other features.
 
-    Return how many there are. Most cost more than what is known of as many conclusive and right rows, and
-    nothing else is computed of them.
+    Return their number. Most cost more than a known outcome with as many conclusive and right rows, and are
+    not measured any further.
     """
     full, before = len(space.prices) - 1, path.chain[depth]
     entering, rest = rules.n_rows - path.measures[depth, CONCLUSIVE], full & ~before
@@ -330,11 +338,11 @@ def last_stages(
 def is_hopeless(
     path: Path, depth: int, space: Space, scoring: StageScoring, rules: Rules, archive: WalkArchive
 ) -> int:
-    """Tell whether a known outcome dominates whatever may follow a node.
+    """Return whether a known outcome dominates every continuation of a node.
 
     Every measure but the conclusive rows, the credit and the cost of errors grows along a chain, so its value
-    so far bounds what follows; that of errors is bounded by wrong answers so far. Where it can, rows that
-    cannot but be answered wrongly bound the ratio.
+    so far is a bound. The cost of errors is bounded by the wrong answers so far. Where possible, rows that no
+    continuation answers rightly bound the ratio.
     """
     bits, reach, prices, removal = space.bits, space.reach, space.prices, rules.removal
     known, size, uses, mask, full = (
@@ -407,10 +415,10 @@ def walk_chains(
     archive: WalkArchive,
     block: int,
 ) -> None:
-    """Walk on over the assignments whose first stage is in `firsts`.
+    """Continue a walk over the assignments whose first stage is in `firsts`.
 
-    Until `block` chains were looked at, or the archive has no room for what the next one may add. Where no
-    row waits any more, all that follows has the same measures but for the number of stages, and is counted.
+    It ends when `block` chains were visited, or the archive has no room for one more node. Where no row waits
+    any more, all continuations have the same measures but for the number of stages, and are counted.
     """
     chain, added, max_stages, removal = path.chain, path.added, rules.max_stages, rules.removal
     full = len(space.prices) - 1

@@ -35,14 +35,14 @@ from shortlist.runs.study import Checkpoint, StageNote
 
 @dataclass(frozen=True, eq=False)
 class EmscoPlace:
-    """All that the next generation follows from, but for the random numbers."""
+    """State from which the next generation follows, apart from the random numbers."""
 
     number: int
     """Number of the generation."""
     assignments: NDArray[np.int8]
     """Assignments of the generation, ``(population, n_features)``."""
     seen: set[bytes]
-    """The assignments that were measured so far, as rows of bytes; empty where repeats are allowed."""
+    """Assignments measured so far, as rows of bytes; empty where repeats are allowed."""
     evaluations: int
     """Number of evaluations."""
     unchanged: int = 0
@@ -50,7 +50,7 @@ class EmscoPlace:
 
 
 def kept_place(place: EmscoPlace, rng: np.random.Generator) -> KeptState:
-    """Return the state that a study keeps."""
+    """Return the state of an evolution for a study."""
     seen = np.frombuffer(b"".join(sorted(place.seen)), dtype=np.int8)
     facts = {"number": place.number, "evaluations": place.evaluations, "unchanged": place.unchanged}
     arrays = {"assignments": place.assignments, "seen": seen}
@@ -58,7 +58,7 @@ def kept_place(place: EmscoPlace, rng: np.random.Generator) -> KeptState:
 
 
 def opened_place(state: KeptState, rng: np.random.Generator) -> EmscoPlace:
-    """Undo :func:`kept_place`, and set the generator."""
+    """Return the state of an evolution from a study, and restore the random generator."""
     facts, assignments = state.facts, state.arrays["assignments"]
     rows = state.arrays["seen"].reshape(-1, assignments.shape[1])
     rng.bit_generator.state = facts["random"]
@@ -78,10 +78,10 @@ TRIES = 5
 """Number of further mutations of a child that was measured before, by the rules ``"distinct"``."""
 
 ELITE_FILLS = "elite fills the population"
-"""Reason of a run's stop with as many elites as places: nothing would change any more."""
+"""Stop reason of a run whose elite is as large as the population: no generation would differ any more."""
 
 ENDS = ("generations", "patience", ELITE_FILLS)
-"""Reasons for which a run ends by itself."""
+"""Stop reasons of a run that ends by itself."""
 
 
 @saved_from("shortlist.multistage")
@@ -90,33 +90,37 @@ class EmscoOptions:
     """Parameters of the search, with the paper's letters and the defaults of its Credit experiments."""
 
     population: int = 300
-    """‖G‖."""
+    """Number of assignments in a generation, ‖G‖."""
     generations: int = 150
     """Most generations (max_iter)."""
     patience: int | None = 20
     """Stop when the highest-scoring chromosome has not changed for this many generations (g); None: never."""
     mutation: float = 0.075
     recombination: float = 0.8
-    """m̂ and r̂, in [0, 1]."""
+    """Probabilities of mutation and of recombination, m̂ and r̂, in [0, 1]."""
     elitism: float = 0.2
-    """b, in (0, 1)."""
+    """Share b of a generation that is elite, in (0, 1)."""
     beta: float = 2.5
-    """β ≥ 1; more prefers earlier stages."""
+    """Parameter β ≥ 1 of the stage distribution; a larger one prefers earlier stages."""
     epsilon: float = 0.01
-    """ε > 0 of γ = u/l + ε."""
+    """Summand ε > 0 of γ = u/l + ε."""
     rules: str = "distinct"
-    """``"distinct"`` keeps one elite for each objective vector, the first chromosome that has it, and mutates
-    a child that was measured before up to :data:`TRIES` times more. ``"paper"`` does what Algorithms 1 to 3
+    """Rules of breeding, ``"distinct"`` or ``"paper"``.
+
+    ``"distinct"`` keeps one elite for each objective vector, the first chromosome that has it, and mutates a
+    child that was measured before up to :data:`TRIES` times more. ``"paper"`` does what Algorithms 1 to 3
     print: every non-dominated chromosome is an elite, and a child is mutated once. Where millions of
-    chromosomes tie, the paper's elites fill the population, and the search stops. One of ``"distinct"``,
-    ``"paper"``.
+    chromosomes tie, the paper's elites fill the population, and the search stops.
     """
     removal: float = 0.2
     """Probability that a mutated feature leaves all stages; used only where the problem allows removal."""
 
     @property
     def tries(self) -> int:
-        """Number of further mutations of a child that was measured before; late in a run most are copies."""
+        """Return the number of further mutations of a child that was measured before.
+
+        Late in a run most are copies.
+        """
         return TRIES if self.rules == "distinct" else 0
 
     def __post_init__(self) -> None:
@@ -141,7 +145,7 @@ class Scores:
     """Ranks and fitness of the rows of one generation."""
 
     ranks: NDArray[np.int64]
-    """Pareto rank, the largest for the non-dominated (Eq. 8)."""
+    """Pareto rank of each row, the largest for the non-dominated (Eq. 8)."""
     norms: NDArray[np.float64]
     """E, the ℓ2 norm of the objectives as numbers in [0, 1]."""
     log_fitness: NDArray[np.float64]
@@ -150,7 +154,7 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class EmscoGeneration:
-    """One generation: assignments, their measures and scores, sorted by fitness, best first."""
+    """Assignments of one generation with their measures and scores, sorted by fitness, best first."""
 
     number: int
     assignments: NDArray[np.int8]
@@ -160,7 +164,7 @@ class EmscoGeneration:
 
 
 Observe: TypeAlias = Callable[[EmscoGeneration], None]
-"""Receiver of every generation, the first and the last included."""
+"""Callback that receives every generation, the first and the last included."""
 
 
 def emsco(
@@ -178,18 +182,18 @@ def emsco(
     assignment of the whole space dominates is never lost once it is found (Property 1); with
     ``rules="distinct"`` its objective vector is never lost, but another chromosome may stand for it.
 
-    `start`: assignments that are in the first generation, ``(n_assignments, n_features)``, fewer than the
-    population; mutants fill it up. `budget`: how long the search may take; of the first generation those
-    are kept whose fits there was time for, at least one; a later generation that has no time is dropped, and
-    one that a study kept is measured whatever the time; the seed; and who is told. Its study keeps
-    generations with the state of the random numbers, so that a run that was killed goes on to the same end.
-    Its observer is then told of the generations from there on.
+    `start`: assignments of the first generation, ``(n_assignments, n_features)``, fewer than the population;
+    mutants fill it up. `budget`: time limit, seed, and progress. Of the first generation, assignments whose
+    fits there was time for are kept, at least one. A later generation that has no time is dropped, but one
+    from a study is measured whatever the time. Its study keeps generations with the state of the random
+    numbers, so a killed run continues to the same end. The observer then receives the generations from there
+    on.
 
     Time per generation is O(population²) for the ranks, plus the fits of feature subsets not seen before.
 
-    All non-dominated chromosomes of the last generation, each once, sorted by fitness, best first. Its facts
-    say why it stopped: ``"generations"``, ``"patience"``, ``"elite fills the population"``, ``"interrupted"``
-    or the time limit. Nothing is proved.
+    The result holds all non-dominated chromosomes of the last generation, each once, sorted by fitness, best
+    first. Its facts give the stop reason: ``"generations"``, ``"patience"``, ``"elite fills the
+    population"``, ``"interrupted"`` or the time limit. Nothing is proved.
     """
     options = options or EmscoOptions()
     budget = budget or Budget()
@@ -257,7 +261,7 @@ def emsco(
 
 
 def _end(options: EmscoOptions, place: EmscoPlace, n_children: int, budget: Budget) -> str:
-    """Return why no generation follows, or nothing."""
+    """Return the reason why no further generation follows; empty where one does."""
     if options.patience is not None and place.unchanged >= options.patience:
         return "patience"
     if n_children <= 0:
@@ -268,9 +272,9 @@ def _end(options: EmscoOptions, place: EmscoPlace, n_children: int, budget: Budg
 def _first_generation(
     problem: StageProblem, options: EmscoOptions, place: EmscoPlace, budget: Budget, *, whole: bool
 ) -> EmscoGeneration:
-    """Measure what the search begins with: the `whole` of it, or as much as there is time for.
+    """Measure the first generation: the `whole` of it, or as much as there is time for.
 
-    The first assignment is fitted whatever the time: without it there is no answer.
+    The first assignment is fitted whatever the time, so that there is an answer.
     """
     fits, first = problem.decisions.subclassifiers, place.assignments
     endless = dataclasses.replace(budget, seconds=math.inf)
@@ -330,7 +334,7 @@ def score(problem: StageProblem, measures: NDArray[np.int64], *, epsilon: float 
     """Rank a generation and compute its fitness (Eqs. 8 and 9).
 
     The merits are relative to the generation: the least cost in it has inverse cost 1 (Eq. 5). Where some E
-    is 0, γ is taken over the others, and fitness 0 still ranks last in its rank.
+    is 0, γ is computed from the other ones, and a fitness of 0 comes last within its rank.
     """
     # equal vectors have equal rank, and converged generations hold many
     same = np.unique(_as_keys(problem.vectors(measures)), return_index=True, return_inverse=True)
@@ -345,9 +349,11 @@ def score(problem: StageProblem, measures: NDArray[np.int64], *, epsilon: float 
 
 
 def elite(generation: EmscoGeneration, options: EmscoOptions) -> NDArray[np.int64]:
-    """Return the rows that go on unchanged: the best max(⌈b‖G*‖⌉, ‖E0*‖) unique ones (Sec. 3.2.2).
+    """Return the indices of the rows that continue unchanged (Sec. 3.2.2).
 
-    What counts as one is a chromosome by the paper's rules, and else an objective vector.
+    They are the best max(⌈b‖G*‖⌉, ‖E0*‖) unique rows.
+
+    Unique are chromosomes by the paper's rules, and objective vectors otherwise.
     """
     rows = generation.assignments if options.rules == "paper" else generation.vectors
     unique = np.flatnonzero(_first_of_each(rows))
@@ -381,7 +387,7 @@ def recombine(
 
 
 def _stage_note(current: EmscoGeneration, options: EmscoOptions) -> StageNote:
-    """Report the progress of a run; the number of trade-offs is what gets better."""
+    """Return the progress of a run; its measure of success is the number of trade-offs."""
     best = current.scores.ranks == current.scores.ranks.max()
     points = len(np.unique(current.vectors[best], axis=0))
     return StageNote("generations", options.generations, current.number, 1, counted(points, "point"))
@@ -390,7 +396,10 @@ def _stage_note(current: EmscoGeneration, options: EmscoOptions) -> StageNote:
 def _generation(
     problem: StageProblem, options: EmscoOptions, number: int, assignments: NDArray[np.int8]
 ) -> EmscoGeneration:
-    """Measure, score and sort a generation; equals keep their order, so elites stay before their copies."""
+    """Return a generation, measured, scored and sorted.
+
+    Equals keep their order, so elites stay before their copies.
+    """
     measures = problem.measures(assignments)
     scores = score(problem, measures, epsilon=options.epsilon)
     # within a rank E decides alone (Property 2), and the logarithm may lose a bit of it
@@ -414,7 +423,10 @@ def _children(
     rng: np.random.Generator,
     seen: set[bytes],
 ) -> NDArray[np.int8]:
-    """Breed children, mutate those again that were measured before, and add them to `seen`."""
+    """Return bred children, ``(n_children, n_features)``, and add them to `seen`.
+
+    Children that were measured before are mutated again.
+    """
     n = parents.assignments.shape[1]
     removal = options.removal if problem.removal else 0.0
     mutation = Mutation(len(cumulative), options.mutation, cumulative, removal)
@@ -435,7 +447,7 @@ def _children(
 
 
 def _known(children: NDArray[np.int8], seen: Collection[bytes]) -> NDArray[np.int64]:
-    """Return the rows that were measured before, or that repeat an earlier row."""
+    """Return the indices of rows that were measured before, or that repeat an earlier row."""
     fresh = _first_of_each(children)
     for row, key in enumerate(_as_keys(children).tolist()):
         fresh[row] &= key not in seen

@@ -30,7 +30,7 @@ from shortlist.runs import Budget, Progress
 from shortlist.runs.workers import Where
 
 FITS_SHARE = 0.5
-"""Part of the time limit at which an enumeration must have its classifiers."""
+"""Share of the time limit within which all classifiers of an enumeration must be fitted."""
 
 
 def enumerate_front(
@@ -42,23 +42,23 @@ def enumerate_front(
     budget: Budget | None = None,
     walk: WalkSettings = USUAL_WALK,
 ) -> StageResult:
-    """Find every non-dominated objective vector of S(n, k), and how many assignments have it.
+    """Return every non-dominated objective vector of S(n, k), and the number of assignments with it.
 
-    Solves Eq. 6 of :cite:t:`Hamilton2022` exactly. Depth-first over chains of growing feature sets, on
-    decision bits. A chain on which no row waits any more is finished in closed form. With `bounds` a chain is
-    also left when a known point dominates anything that can follow: coverage and right answers are bounded by
-    the union over all supersets, wrong answers by those given and those that no superset can avoid, cost by
-    what is bought and the cheapest next step. Bounds never drop a tie, so the answer is the same with and
-    without. Raises BadInputError if there are too many features. Raises FitsStoppedError if not all subsets
-    are fitted in the first half of the time.
+    Solves Eq. 6 of :cite:t:`Hamilton2022` exactly. The search is depth-first over chains of growing feature
+    sets, on decision bits. A chain on which no row waits any more is finished in closed form. With `bounds` a
+    chain is also left when a known point dominates all continuations. Coverage and right answers are bounded
+    by the union over all supersets, wrong answers by those so far and those that no superset can avoid, and
+    cost by the purchases and the cheapest next step. Bounds never drop a tie, so the answer is the same with
+    and without them. Raises BadInputError if there are too many features. Raises FitsStoppedError if not all
+    subsets are fitted in the first half of the time.
 
-    `problem`: with at most 18 features, since every subset needs a classifier. `bounds`: branch and bound, or
-    look at every chain. `known`: measures of assignments that are known, ``(n_known, n_measures)``: what they
-    dominate is left out, also where the walk does not end. `workers`: threads, or the address of a Dask
-    scheduler. Its workers do not know what others have found, so that they look at more chains; the front is
-    the same. `budget`: limit and progress of the search. When it ends first, the proof says that
-    the front is not complete. Its study keeps what every thread has found, so that a killed search
-    goes on to the same front. `walk`: how what is found is kept. The answer is the same.
+    `problem`: with at most 18 features, since every subset needs a classifier. `bounds`: leave out dominated
+    chains; false: visit every chain. `known`: measures of known assignments, ``(n_known, n_measures)``;
+    dominated assignments are left out, even if the walk does not end. `workers`: threads, or the address of a
+    Dask scheduler. Workers of a cluster do not exchange their results, so they visit more chains; the front
+    is the same. `budget`: limit and progress of the search. When it ends first, the proof calls the front
+    incomplete. Its study keeps the results of every thread, so a killed search continues to the same front.
+    `walk`: memory of the walk, which changes no answer.
     """
     budget = budget or Budget()
     problem.decisions.subclassifiers.budget = budget.until(FITS_SHARE)
@@ -111,7 +111,7 @@ def enumerate_front(
 
 
 def _level(problem: StageProblem, level: int, budget: Budget) -> Budget:
-    """Return the budget of a walk, whose progress says how many assignments it accounts for."""
+    """Return the budget of a walk, whose progress gives the number of assignments accounted for."""
     n = space_size(problem.n_features + problem.removal, level + problem.removal)
     stage = f"walking {n:,} assignments to at most {counted(level, 'stage')}"
 
@@ -125,9 +125,9 @@ def _level(problem: StageProblem, level: int, budget: Budget) -> Budget:
 def _nondominated(
     problem: StageProblem, parts: list[FoundAssignments], join: np.ufunc = np.add
 ) -> FoundAssignments:
-    """Join what walkers found, one entry per non-dominated vector.
+    """Join the results of several walkers, with one entry per non-dominated vector.
 
-    Ties are added up, and the least chain is kept; the empty one, a single stage, comes last.
+    Ties are added up, and the least chain is kept; the empty chain, a single stage, comes last.
     """
     width = max(part.chains.shape[1] for part in parts)
     chains = np.concatenate([np.pad(p.chains, ((0, 0), (0, width - p.chains.shape[1]))) for p in parts])
@@ -147,7 +147,10 @@ def _nondominated(
 
 
 def front_order(problem: StageProblem, measures: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Order points as a front does: best first by the first objective, then the second, and so on."""
+    """Return the indices of points in a front's order.
+
+    Best first by the first objective, among equals by the second, and so on.
+    """
     signs = np.array([objective.sign for objective in problem.objectives])
     return np.lexsort((problem.values(measures) * signs).T[::-1])
 
@@ -169,9 +172,9 @@ def space_of(
 ) -> Space:
     """Return the input of a walk, from the decision bits, prices and call prices of all sets by bit mask.
 
-    `sets`, ``(2**n, n_features)``: the features of each. `bits`, ``(2**n, 2, n_words)``: who is confident,
-    and who is right too; row 0, of no feature, is zero. `prices`, `calls`, ``(2**n,)``: what a row pays for
-    the features of a set, and for a call of its classifier.
+    `sets`, ``(2**n, n_features)``: features of each set. `bits`, ``(2**n, 2, n_words)``: bit masks of the
+    confident rows, and of the confident and right ones; row 0, the empty set, is zero. `prices`, ``(2**n,)``:
+    price of the features of a set for a row. `calls`, ``(2**n,)``: price of a call of its classifier.
     """
     n = len(prices).bit_length() - 1
     numbers = np.arange(1 << n)
@@ -223,7 +226,7 @@ def _taken(problem: StageProblem, sets: Mask) -> tuple[Mask, NDArray[np.int64], 
 
 
 def _tasks(problem: StageProblem, max_stages: int) -> list[NDArray[np.int64]]:
-    """Split the first stages into tasks, the ones with most behind them first."""
+    """Split the first stages into tasks, beginning with those that have the most continuations."""
     n = problem.n_features
     behind = completions(n, max_stages)[:, max_stages - 1]
     sizes = np.array([int(mask).bit_count() for mask in range(1, 1 << n)])

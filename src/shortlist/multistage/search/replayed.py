@@ -13,11 +13,14 @@ from shortlist.policies import UNDECIDED
 from shortlist.tables.splits import RowNumbers
 
 ERROR_APART = "error_apart"
-"""Fact of a front: by how much chance each point's cost of errors may differ from the least one."""
+"""Name of a front's fact: the standard error of each point's cost of errors minus the least one."""
 
 
 def decided(problem: Any, assignment: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the classes that stages answer, -1 for none, and the price of each row, ``(n_rows,)``."""
+    """Return the class index that stages answer, and the price, of each row, both ``(n_rows,)``.
+
+    -1 where no stage answers.
+    """
     masks = acquired(assignment[None, :], int(assignment.max()) + 1)[0]
     rows = problem.decisions.subclassifiers.rows
     n = len(rows.validation_labels)
@@ -39,7 +42,7 @@ def decided(problem: Any, assignment: NDArray[np.int8]) -> tuple[NDArray[np.int6
 
 
 def _wrong_answers(problem: Any, subset: Mask, rows: RowNumbers) -> NDArray[np.int64]:
-    """Return the classes that a set of features answers about rows that it answers wrongly."""
+    """Return the class index of the answer about rows that a set of features answers wrongly."""
     truth = problem.decisions.subclassifiers.rows.validation_labels[rows]
     probabilities = problem.decisions.subclassifiers.validation_probabilities(subset)[rows]
     probabilities[np.arange(len(rows)), truth] = -1.0
@@ -47,10 +50,10 @@ def _wrong_answers(problem: Any, subset: Mask, rows: RowNumbers) -> NDArray[np.i
 
 
 def errors_apart(problem: Any, assignments: NDArray[np.int8], totals: NDArray[np.int64]) -> list[float]:
-    """Return the standard error of the cost of errors by which each assignment exceeds the least one.
+    """Return the standard error of each assignment's cost of errors minus the least cost.
 
-    Both are counted on the same rows. `problem`: of stages, with costs of errors. `totals`: the
-    cost of errors of each on all rows.
+    Both are counted on the same rows. `problem`: of stages, with costs of errors. `totals`: cost of errors of
+    each assignment on all rows.
     """
     least, found = errors_of(problem, assignments[int(totals.argmin())]), []
     for assignment in assignments:
@@ -60,7 +63,7 @@ def errors_apart(problem: Any, assignments: NDArray[np.int8], totals: NDArray[np
 
 
 def errors_of(problem: Any, assignment: NDArray[np.int8]) -> Floats:
-    """Return the price of errors about each validation row that counts, ``(n_rows,)``."""
+    """Return the cost of errors about each validation row that counts, ``(n_rows,)``."""
     assert problem.errors is not None
     labels = problem.decisions.subclassifiers.rows.validation_labels
     costs: Floats = problem.errors.of_rows(decided(problem, assignment)[0], labels)

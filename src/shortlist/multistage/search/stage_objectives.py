@@ -1,4 +1,4 @@
-"""Measures of a stage assignment, in whole numbers, and the objectives made of them."""
+"""Measures of a stage assignment, in whole numbers, and the objectives computed from them."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -43,20 +43,20 @@ from shortlist.results.proof import Proof
 
 
 class StageObjective(NamedTuple):
-    """Definition of an objective: a new one is an entry of :data:`OBJECTIVES`.
+    """Definition of an objective, an entry of :data:`OBJECTIVES`.
 
     Its measure is a line of :func:`shortlist.multistage.search._evaluation.add_stage`.
     """
 
     column: int
-    """The measure that it is made of."""
+    """Column of the measures that the objective is computed from."""
     sense: Sense
     scale: Callable[["StageProblem"], int | None]
-    """Units of the measure in one of the user's; None: it is the ratio of credit to conclusive rows."""
+    """Units of the measure in one of the user's units; None: the ratio of credit to conclusive rows."""
     most: Callable[["StageProblem"], float] | None = None
-    """The most that it can be, in the user's units; of shares, which end at 1, None."""
+    """Largest possible value in the user's units; None for shares, which end at 1."""
     least: Callable[["StageProblem"], float] | None = None
-    """The least that it can be; None: 0."""
+    """Least possible value in the user's units; None: 0."""
 
 
 def _n_rows(problem: "StageProblem") -> int:
@@ -68,13 +68,13 @@ def _all_features(problem: "StageProblem") -> float:
 
 
 def _cheapest_feature(problem: "StageProblem") -> float:
-    """Return the least price of every row, as the first stage buys something."""
+    """Return the least price of every row, in the user's money: the first stage buys at least one feature."""
     return int(problem.costs.price(np.eye(problem.n_features, dtype=bool)).min()) / problem.costs.scale
 
 
 ERROR_COST = "error_cost"
 OF_PATHS = "max "
-"""Beginning of the names of objectives of a row that goes through all stages: no row has more."""
+"""Prefix of the names of objectives about a row that goes through all stages, which no row exceeds."""
 
 OBJECTIVES = {
     "coverage": StageObjective(CONCLUSIVE, Sense.MAX, _n_rows),
@@ -102,64 +102,64 @@ OBJECTIVES = {
         lambda problem: float(problem.errors.table.max()) if problem.errors else 0.0,
     ),
 }  # fmt: skip
-"""Objectives by name. The first three are g1, g2 and g3* of the paper (Eqs. 3 to 5), and the default.
+"""Objectives by name. The first three, the default, are g1, g2 and g3* of the paper (Eqs. 3 to 5).
 
-``false_positive_rate`` is the share of the validation rows outside the positive class that are called
-positive, rejected rows included in the whole; ``stages`` the number of stages, also of those that no
-validation row reaches; ``worst_case_cost`` what the dearest validation row pays, which a new row may exceed;
-``evaluation_cost`` what the calls of the stages' classifiers cost per row, of ensembles those of all their
-members; ``error_cost`` what errors, and rows left to a person, cost per row, where errors have costs.
-Attributes of the prices may be objectives too: what a row takes on average, over the stages that it
-goes through the sum of the largest number of all that is new in each. After ``max `` an attribute, or
-``acquisition_cost``, is that of a row that goes through all stages: no row takes more.
+``false_positive_rate`` is the share of rows called positive among the validation rows outside the positive
+class; rejected rows are in the denominator. ``stages`` is the number of stages, with those that no validation
+row reaches. ``worst_case_cost`` is the price of the dearest validation row, which a new row may exceed.
+``evaluation_cost`` is the price per row of calls of the stages' classifiers; an ensemble counts all its
+members. ``error_cost`` is the cost per row of errors, and of rows left to a person, where errors have costs.
+Attributes of the prices may be objectives too: the mean amount per row. A row takes, in each stage that it
+goes through, the largest number of the new items. After ``max `` an attribute, or ``acquisition_cost``, is
+that of a row that goes through all stages, which no row exceeds.
 """
 DEFAULT_OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 PRICED_OBJECTIVES = (ERROR_COST, "acquisition_cost")
-"""The default where errors have costs."""
+"""Default objectives where errors have costs."""
 OF_ANSWERED = ("coverage", "conclusive_accuracy", "false_positive_rate")
-"""Objectives that count what the confidence answers: with costs of errors the last stage answers more."""
+"""Objectives about confident answers; with costs of errors the last stage answers more rows."""
 
 
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StageProblem:
-    """Stage assignments that there are, and their objectives.
+    """Stage assignments of some features, and their objectives.
 
     Build it with :func:`~shortlist.multistage.search.stage_objectives.stage_problem`.
     """
 
     decisions: DecisionBits
-    """Bits of the decisions that are confident, and right, on the validation rows, per feature subset."""
+    """Decision bits per feature subset: confident, and confident and right, on the validation rows."""
     costs: FeatureCosts
-    """Prices."""
+    """Prices of the features."""
     max_stages: int
-    """k."""
+    """Largest number of stages, k."""
     names: tuple[str, ...]
-    """Objectives, keys of :data:`OBJECTIVES` or attributes of the prices."""
+    """Names of the objectives: keys of :data:`OBJECTIVES`, or attributes of the prices."""
     unit: int
     """Credit of a right answer."""
     penalties: NDArray[np.int64]
     """Credit lost by a wrong answer about a row of each class, at most `unit`, ``(n_classes,)``."""
     positive: int
-    """Class number of the positive class, for false positives."""
+    """Index of the positive class, for false positives."""
     member_prices: NDArray[np.int64]
-    """Units that a call of a classifier costs, or of each member of an ensemble whose members have prices,
+    """Units of the price of a call of a classifier, or of each member of an ensemble with prices,
     ``(n_prices,)``.
     """
     call_price_per_feature: int
-    """Units that it costs more per feature that it reads."""
+    """Units of the further price of a call per feature that the classifier reads."""
     call_scale: int
-    """Units of the call prices per unit of the user's money."""
+    """Number of units of the call prices in one unit of the user's money."""
     removal: bool
     """Whether features may be left out of every stage."""
     errors: ErrorPrices | None = None
-    """Costs of errors; None: they are only counted."""
+    """Costs of errors; None: errors are only counted."""
     counted: Mask | None = None
     """Mask of the validation rows that count, ``(n_validation_rows,)``; None: all."""
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """Class numbers of the validation rows that count."""
+        """Class index of each validation row that counts."""
         labels = self.decisions.subclassifiers.rows.validation_labels
         return labels if self.counted is None else labels[self.counted]
 
@@ -171,7 +171,7 @@ class StageProblem:
     def counting(self, rows: NDArray[np.intp]) -> "StageProblem":
         """Return the problem on some of the validation rows, with the same decision bits; nothing is fitted.
 
-        `rows`: their numbers.
+        `rows`: indices of these rows.
         """
         counted = np.zeros(len(self.decisions.subclassifiers.rows.validation_labels), dtype=bool)
         counted[rows] = True
@@ -184,20 +184,23 @@ class StageProblem:
 
     @property
     def everyone(self) -> NDArray[np.uint64]:
-        """One bit per validation row, set where it counts."""
+        """Bit mask of the validation rows that count."""
         n = len(self.decisions.subclassifiers.rows.validation_labels)
         return self._bits(np.ones(n, dtype=bool) if self.counted is None else self.counted)
 
     @property
     def attributes(self) -> tuple[CostAttribute, ...]:
-        """The attributes of the prices that are objectives: means of rows, then those of whole paths."""
+        """Attributes of the prices that are objectives.
+
+        Means over rows come first, then amounts of whole paths.
+        """
         means = [one for one in self.costs.attributes if one.name in self.names]
         paths = [one for one in self.costs.attributes if f"{OF_PATHS}{one.name}" in self.names]
         return (*means, *paths)
 
     @property
     def of_paths(self) -> Mask:
-        """Whether each of the attributes counts for a row that goes through all stages."""
+        """Mask of the attributes that count for a row that goes through all stages."""
         n_means = sum(one.name in self.names for one in self.costs.attributes)
         return np.arange(len(self.attributes)) >= n_means
 
@@ -208,7 +211,7 @@ class StageProblem:
 
     @property
     def table(self) -> dict[str, StageObjective]:
-        """The objectives that there are: :data:`OBJECTIVES`, and the attributes of the prices."""
+        """Possible objectives by name: :data:`OBJECTIVES`, and the attributes of the prices."""
         return OBJECTIVES | {
             f"{OF_PATHS}{one.name}" if of_path else one.name: StageObjective(
                 N_MEASURES + place,
@@ -222,12 +225,12 @@ class StageProblem:
 
     @property
     def places(self) -> dict[str, int]:
-        """The column of measures that each objective is made of."""
+        """Column of the measures behind each objective, by name."""
         return {name: one.column for name, one in self.table.items()}
 
     @property
     def scoring(self) -> StageScoring:
-        """Values of decisions on the validation rows, as kernels take them."""
+        """Values of right and wrong decisions on the validation rows, for kernels."""
         rows = self.decisions.subclassifiers.rows
         labels = rows.validation_labels
         classes = np.stack([self._bits(labels == label) for label in range(rows.n_classes)])
@@ -242,9 +245,9 @@ class StageProblem:
     def measures(self, assignments: NDArray[np.int8]) -> NDArray[np.int64]:
         """Measure assignments without gaps, ``(n_assignments, n_features)``.
 
-        `measures`, which it returns, ``(n_assignments, n_measures)``: conclusive rows, credit, cost of all
-        rows, false positives, stages, cost of the dearest row, cost of calls, and of each attribute what all
-        rows take; whole numbers, exact.
+        `measures`, which it returns, ``(n_assignments, n_measures)``: the columns listed in
+        :mod:`shortlist.multistage.search._evaluation`, then the amount of each attribute; whole numbers,
+        exact.
         """
         counts = stage_counts(assignments)
         k = int(counts.max(initial=1))
@@ -263,10 +266,10 @@ class StageProblem:
         return result
 
     def call_prices(self, sets: Mask, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the price of a row for a call of the classifier of each set of features, ``(n_sets,)``.
+        """Return the price for a row of a call of the classifier of each feature set, ``(n_sets,)``.
 
-        An ensemble of Shortlist asks its members, each once, and each reads all features of the set. What it
-        asks is known when it is fitted: `slots` are those of the sets.
+        An ensemble of Shortlist calls its members, each once, and each reads all features of the set. Its
+        members are known once it is fitted: `slots` are the slots of the sets.
         """
         asked = self.decisions.subclassifiers.asked(slots)
         read = asked.sum(axis=1) * sets.sum(axis=1)
@@ -274,14 +277,14 @@ class StageProblem:
 
     @property
     def most_call_price(self) -> int:
-        """Largest price that a row pays for any call."""
+        """Return the largest price of any call for a row."""
         most = self.decisions.subclassifiers.most_asked
         dearest = np.sort(self.member_prices)[::-1][:most]
         members = sum(dearest.tolist()) if len(self.member_prices) > 1 else most * int(dearest[0])
         return members + most * self.call_price_per_feature * self.n_features
 
     def fitted(self, assignments: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return those that can be measured when there is no time for any fit."""
+        """Return the assignments that can be measured without any further fit."""
         return np.array([row for row in assignments if self._is_fitted(row)], dtype=np.int8).reshape(
             -1, self.n_features
         )
@@ -295,7 +298,7 @@ class StageProblem:
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
-        """The objectives as a front shows them."""
+        """Objectives as a front shows them."""
         table = self.table
         return tuple(Objective(name, table[name].sense, table[name].scale(self)) for name in self.names)
 
@@ -316,7 +319,11 @@ class StageProblem:
     def comparable(
         self, measures: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the numbers for dominance: whole ones to minimise, and both parts of the ratio of Eq. 4."""
+        """Return the numbers that decide dominance.
+
+        They are whole numbers to minimise, ``(n_assignments, n)``, then credit and conclusive rows, the two
+        parts of the ratio of Eq. 4.
+        """
         table = self.table
         plain = [table[name] for name in self.names if name != "conclusive_accuracy"]
         points = measures[:, [one.column for one in plain]]
@@ -327,7 +334,7 @@ class StageProblem:
         return np.ascontiguousarray(points), none, none
 
     def vectors(self, measures: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return whole numbers that are equal exactly when objective vectors are.
+        """Return whole numbers that are equal exactly where objective vectors are equal.
 
         The ratio of Eq. 4 is in lowest terms.
         """
@@ -337,7 +344,7 @@ class StageProblem:
         return np.column_stack([points, credits_ // divisor, lowest])
 
     def best(self, measures: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the indices of the non-dominated assignments, the first of each objective vector, rising."""
+        """Return the rising indices of the non-dominated assignments, the first of each objective vector."""
         _, first = np.unique(self.vectors(measures), axis=0, return_index=True)
         first.sort()
         return np.asarray(first[nondominated_rows(*self.comparable(measures[first]))])
@@ -347,15 +354,15 @@ class StageProblem:
         return np.ascontiguousarray(measures[:, CREDIT]), np.ascontiguousarray(measures[:, CONCLUSIVE])
 
     def merits(self, measures: NDArray[np.int64]) -> Values:
-        """Return :func:`merits` of measured assignments."""
+        """Return the :func:`merits` of measured assignments."""
         return merits(self.names, self.values(measures))
 
     def front(
         self, assignments: NDArray[np.int8], measures: NDArray[np.int64], proof: Proof, **facts: Any
     ) -> Front:
-        """Make a front of assignments that are known to be mutually non-dominated.
+        """Return a front of mutually non-dominated assignments.
 
-        Where errors have costs, it tells the standard error of what each costs more than the least.
+        Where errors have costs, it holds the standard error of each point's cost minus the least one.
         """
         if self.errors is not None and ERROR_COST in self.names and len(assignments):
             apart = errors_apart(self, assignments, measures[:, ERRORS])
@@ -366,9 +373,11 @@ class StageProblem:
 
 
 def check_objectives(names: Sequence[str], attributes: Sequence[str] = ()) -> None:
-    """Refuse names that are neither objectives nor attributes, names given twice, and none at all.
+    """Raise BadInputError if a name is neither an objective nor an attribute, or comes twice.
 
-    Raises BadInputError with the sentence that says which name it is.
+    It is also raised if there is no name.
+
+    The sentence gives the name.
     """
     known = [*(name for name in OBJECTIVES if not name.startswith(OF_PATHS)), *attributes]
     of_paths = [f"{OF_PATHS}{one}" for one in ("acquisition_cost", *attributes)]
@@ -386,12 +395,11 @@ def check_objectives(names: Sequence[str], attributes: Sequence[str] = ()) -> No
 def merits(names: Sequence[str], values: Values) -> Values:
     """Return each objective as a number in [0, 1] to maximise, relative to the points given.
 
-    Costs and stages become inverse: the least of the points given divided by each one's own (Eq. 5). Where
-    the least is 0, as it can be with free features, every other point would have inverse cost 0, whatever it
-    costs; there it is the share of the dearest point's cost that a point saves. A rate r to avoid becomes
-    1 - r.
+    Costs and stages become inverse: the least cost of the given points divided by each one's own (Eq. 5).
+    Where the least is 0, as it can be with free features, every other point would have inverse cost 0. There
+    it is the share of the dearest point's cost that a point saves. A rate r to avoid becomes 1 - r.
 
-    `names`: names in :data:`OBJECTIVES`, or of attributes, which are costs. `values`, ``(n_points,
+    `names`: names in :data:`OBJECTIVES`, or attributes, which are costs. `values`, ``(n_points,
     n_objectives)``: in the user's signs and units.
     """
     columns = []
@@ -409,10 +417,10 @@ def merits(names: Sequence[str], values: Values) -> Values:
 
 
 def fixed_merits(problem: StageProblem, measures: NDArray[np.int64]) -> Values:
-    """Return each objective as a number in [0, 1] to maximise, whatever else was measured.
+    """Return each objective as a number in [0, 1] to maximise, independent of the other assignments.
 
-    Coverage and accuracy as they are, a rate r as 1 - r, and a cost c as 1 - c / the most it can be. For the
-    usual objectives the sum of a row is the paper's sum.
+    Coverage and accuracy stay as they are, a rate r becomes 1 - r, and a cost c becomes 1 - c / the largest
+    possible cost. For the usual objectives the sum of a row is the paper's sum.
     """
     columns, table = [], problem.table
     for name, value in zip(problem.names, problem.values(measures).T, strict=True):
@@ -423,7 +431,7 @@ def fixed_merits(problem: StageProblem, measures: NDArray[np.int64]) -> Values:
 
 
 def worths(problem: StageProblem, measures: NDArray[np.int64], weights: Values) -> Values:
-    """Return the weighted sums of merits, ``(n_assignments,)``, each the same whatever else was measured."""
+    """Return the weighted sums of merits, ``(n_assignments,)``, each independent of the other assignments."""
     return products_in_order(fixed_merits(problem, measures), weights)
 
 
@@ -436,12 +444,15 @@ def _scale_of(attribute: CostAttribute, _: StageProblem) -> int:
 
 
 def _most_taken(attribute: CostAttribute, problem: StageProblem) -> float:
-    """Return the most of an attribute that any stages take: its largest numbers."""
+    """Return the largest possible amount of an attribute in any stages, in the user's units."""
     return int(np.sort(attribute.values)[::-1][: problem.max_stages].sum()) / attribute.scale
 
 
 def _least_taken(attribute: CostAttribute, problem: StageProblem) -> float:
-    """Return the least amount of an attribute that every row takes, as the first stage buys something."""
+    """Return the least amount of an attribute for any row, in the user's units.
+
+    It is above 0 only if every feature has some, as the first stage buys at least one feature.
+    """
     alone = np.eye(problem.n_features, dtype=bool)[:, None]
     return int(problem.costs.taken(alone, [attribute]).min()) / attribute.scale
 
@@ -463,14 +474,13 @@ def stage_problem(
     Raises BadInputError if a parameter is out of its range or a name is unknown.
 
     `max_stages`: k, at most the number of features. `objectives`: names in :data:`OBJECTIVES`, or attributes
-    of `costs`. `penalties`: what a wrong answer about a row of that class takes from its credit in g2 (Sec.
-    2.2.2); 1 where not given, the paper's g2. With two classes these are the penalties of false negatives and
-    of false positives. `positive`: class number that false positives are called. `call_cost`,
-    `call_cost_per_feature`: what calling a classifier costs, and per feature that it reads, for the objective
-    ``evaluation_cost``; without that objective they must be numbers, and no more is asked of them. Of an
-    ensemble of Shortlist every member is called. Its ``member_costs`` stand in place of `call_cost`; an
-    ExactPruner takes them together with ``max_cost`` alone. `removal`: whether features may be left out of
-    every stage (Sec. 5.1).
+    of `costs`. `penalties`: credit in g2 that a wrong answer about a row of that class loses (Sec. 2.2.2); 1
+    where not given, the paper's g2. With two classes these are the penalties of false negatives and of false
+    positives. `positive`: index of the class of false positives. `call_cost`, `call_cost_per_feature`: price
+    of a call of a classifier, and its further price per feature that it reads, for the objective
+    ``evaluation_cost``. Without that objective they only have to be numbers. Of an ensemble of Shortlist
+    every member is called. Its ``member_costs`` replace `call_cost`; an ExactPruner takes them together with
+    ``max_cost`` alone. `removal`: whether features may be left out of every stage (Sec. 5.1).
     """
     rows = decisions.subclassifiers.rows
     k = check_max_stages(max_stages, len(costs.names))
@@ -524,9 +534,11 @@ def stage_problem(
 
 
 def with_errors(problem: StageProblem, errors: ErrorPrices | None) -> StageProblem:
-    """Return the problem where errors have costs, if they have; refuse objectives that do not go with it.
+    """Return the problem with costs of errors, if given.
 
-    `errors`: the decisions of the problem have a rule of the last stage then.
+    Raise BadInputError for objectives that do not go with them.
+
+    `errors`: given only where the decisions of the problem have a rule of the last stage.
     """
     if errors is None:
         if ERROR_COST in problem.names:
@@ -542,7 +554,7 @@ def with_errors(problem: StageProblem, errors: ErrorPrices | None) -> StageProbl
 
 
 def _part(argument: str, value: Any, most: float) -> Fraction:
-    """Read a number from 0 to `most`, to six digits."""
+    """Return a number from 0 to `most` as an exact fraction of at most six digits."""
     exact = as_fraction(value)
     if exact is None or not 0 <= exact <= most:
         upper = "" if math.isinf(most) else f" and at most {most:g}"
@@ -552,7 +564,7 @@ def _part(argument: str, value: Any, most: float) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class StageResult:
-    """Result of a search, in the order of the front's points."""
+    """Non-dominated stage assignments that a search found, in the order of the front's points."""
 
     problem: StageProblem = field(repr=False)
     assignments: NDArray[np.int8]
@@ -564,24 +576,24 @@ class StageResult:
     proof: Proof
     """Proof of the front."""
     seconds: float
-    """Wall-clock time; of an enumeration without fits."""
+    """Wall-clock time in seconds; of an enumeration without fits."""
     facts: Mapping[str, Any]
-    """Facts of the method, such as ``n_tied``, ``n_windows`` or ``n_generations``; the front has them under
+    """Facts of the method, such as ``n_tied``, ``n_windows`` or ``n_generations``; a front has them in its
     ``extras``.
     """
 
     @property
     def n_tied(self) -> NDArray[np.int64]:
-        """Number of assignments with the objectives of each point, as an enumeration counts them."""
+        """Number of assignments with each point's objectives, counted by an enumeration, ``(n_points,)``."""
         return np.array(self.facts["n_tied"], dtype=np.int64)
 
     @property
     def n_looked(self) -> int:
-        """Chains that an enumeration looked at; the rest were accounted for by bounds."""
+        """Number of chains that an enumeration visited; bounds account for the rest."""
         return int(self.facts["n_looked"])
 
     def front(self) -> Front:
-        """Return the answer as a front."""
+        """Return the result as a front."""
         return self.problem.front(
             self.assignments, self.measures, self.proof, method=self.method, seconds=self.seconds,
             extras=dict(self.facts),

@@ -1,4 +1,4 @@
-"""Walkers over all stage assignments: what a thread keeps of what it has seen, and threads at work."""
+"""Walkers over all stage assignments: the memory of a thread, and threads at work."""
 
 import functools
 import math
@@ -42,25 +42,27 @@ from shortlist.runs.workers import Where
 
 @dataclass(frozen=True)
 class WalkSettings:
-    """Memory of a walk for its finds; its answer does not depend on it."""
+    """Memory of a walk, which changes its speed and never its answer."""
 
     most_pairs: int = 2_003_001
-    """Up to this number of pairs (conclusive, right), which 2,000 rows have, the least cost of each is kept
-    beside the archive: most assignments are then passed over at a look.
+    """Largest number of pairs (conclusive, right) whose least cost is kept beside the archive; 2,000 rows
+    have as many.
+
+    Most assignments are then rejected by one comparison.
     """
     words: int = 2_000_000
-    """Words of rows that are read between two looks at the clock: some hundredths of a second."""
+    """Words of rows read between two checks of the clock: some hundredths of a second."""
 
 
 USUAL_WALK = WalkSettings()
 
 ARCHIVE_ROOM = 4096
-"""Outcomes that an archive has room for at first."""
+"""Number of outcomes that a new archive has room for."""
 
 
 @dataclass(frozen=True, eq=False)
 class FoundAssignments:
-    """Outcomes, how many assignments tie for each, and the chain of one."""
+    """Non-dominated outcomes with the number of assignments that tie for each, and the chain of one."""
 
     measures: NDArray[np.int64]
     ties: NDArray[np.int64]
@@ -68,11 +70,10 @@ class FoundAssignments:
 
 
 class Walker:
-    """Holds the non-dominated outcomes that one thread finds; `fresh` makes one for another thread.
+    """Non-dominated outcomes that one thread finds; `fresh` makes a walker for another thread.
 
-    `max_stages`: most stages of an assignment. `seeds`: measures of assignments that are known, ``(n_known,
-    n_measures)``, mutually non-dominated. `bounds`: whether chains are left out that they, or what was found,
-    dominate.
+    `max_stages`: most stages of an assignment. `seeds`: measures of known assignments, ``(n_known,
+    n_measures)``, mutually non-dominated. `bounds`: whether dominated chains are left out.
     """
 
     def __init__(
@@ -129,7 +130,7 @@ class Walker:
         )
 
     def fresh(self) -> "Walker":
-        """Return one for another thread, with nothing found yet."""
+        """Return a walker for another thread, with nothing found yet."""
         rules = self._rules
         return Walker(
             self.problem, self._space, rules.max_stages, self._seeds, bounds=rules.prune, walk=self._walk
@@ -137,20 +138,20 @@ class Walker:
 
     @property
     def looked(self) -> int:
-        """Number of assignments looked at since the beginning."""
+        """Number of assignments visited since the beginning."""
         return int(self._path.at[0].looked)
 
     def begin(self, firsts: NDArray[np.int64]) -> None:
-        """Begin to look at all assignments that begin with one of `firsts`."""
+        """Begin with the assignments whose first set is in `firsts`."""
         self._path.at[:] = 0
         self.resume(firsts)
 
     def resume(self, firsts: NDArray[np.int64]) -> None:
-        """Go on with these where the state says."""
+        """Continue with the assignments whose first set is in `firsts`, from the walker's state."""
         self._firsts = firsts
 
     def walk_on(self) -> bool:
-        """Look at some more, for some hundredths of a second; return whether these were the last."""
+        """Visit more assignments for some hundredths of a second; return whether all are visited."""
         old = self._archive
         if old.size[0] + ADDED_AT_ONCE > len(old.measures):
             self._archive = self._room(2 * len(old.measures) + ADDED_AT_ONCE)
@@ -166,19 +167,19 @@ class Walker:
         self._archive.size[0] = len(parts[0])
 
     def found(self) -> FoundAssignments:
-        """Return the kept assignments."""
+        """Return the non-dominated assignments found so far."""
         archive = self._archive
         counted = np.flatnonzero(archive.ties[: archive.size[0]])
         return FoundAssignments(archive.measures[counted], archive.ties[counted], archive.chains[counted])
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return all that later walks depend on, for `restore` of a walker of the same problem."""
+        """Return the state that later walks depend on, for `restore` of a walker of the same problem."""
         archive, size = self._archive, self._archive.size[0]
         found = {name: getattr(archive, name)[:size] for name in ("measures", "ties", "chains")}
         return found | {f"path {name}": array for name, array in self._path._asdict().items()}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from a state."""
+        """Continue from a state of :meth:`state`."""
         self._archive = self._room(max(len(self._archive.measures), len(state["measures"])))
         self._fill(state["measures"], state["ties"], state["chains"])
         for name, array in self._path._asdict().items():
@@ -188,12 +189,12 @@ class Walker:
 WALKING = "walking stage assignments"
 
 Join: TypeAlias = Callable[[StageProblem, list[FoundAssignments]], FoundAssignments]
-"""Makes one of what several walkers found, the non-dominated alone."""
+"""Function that joins the results of several walkers, and keeps the non-dominated ones."""
 
 
 @dataclass(frozen=True, eq=False)
 class FinishedWalk:
-    """Assignments that a walk found, and the numbers of tasks finished and of chains looked at."""
+    """Assignments that a walk found, and the numbers of finished tasks and of visited chains."""
 
     found: FoundAssignments
     done: int
@@ -202,7 +203,7 @@ class FinishedWalk:
 
 @dataclass(eq=False)
 class _Thread:
-    """A walker, how many chains it looked at in each task that it has finished, and the task it is in."""
+    """Walker, number of chains that it visited in each finished task, and its current task."""
 
     checkpoint: Checkpoint
     walker: Walker
@@ -210,7 +211,7 @@ class _Thread:
     task: str = ""
 
     def state(self) -> KeptState:
-        """Return the state that a study keeps, while the walker rests."""
+        """Return the state for a study, while the walker rests."""
         return KeptState(self.walker.state(), {"looked": self.looked, "task": self.task})
 
 
@@ -225,10 +226,10 @@ def walk_tasks(
 ) -> FinishedWalk:
     """Run all tasks on threads, each with a walker of its own while it runs.
 
-    `walker`: that of the first thread, with nothing found yet. `tasks`: first sets of the chains, as bit
-    masks. `join`: makes one of what several walkers found. `budget`: how long it may take. It is looked at
-    within tasks too, and what is left of them is left out. `study`: keeps what every walker has found in
-    which tasks, and the whole when all are finished.
+    `walker`: walker of the first thread, with nothing found yet. `tasks`: first sets of the chains, as bit
+    masks. `join`: joins the results of several walkers. `budget`: time limit, checked within tasks too;
+    unfinished work is left out. `study`: keeps the results and tasks of every walker, and the whole result at
+    the end.
     """
     whole = Checkpoint("walk", study)
     if (kept := whole.last()) is not None:
@@ -279,7 +280,7 @@ class _Waiting:
                 self._idle.put(thread)
 
     def take(self, key: str, firsts: NDArray[np.int64]) -> _Thread:
-        """Return the thread for a task, which has begun it or goes on with it."""
+        """Return the thread for a task, which begins it or continues it."""
         if (mine := self._begun.pop(key, None)) is not None:
             mine.walker.resume(firsts)
             return mine
@@ -295,12 +296,12 @@ class _Waiting:
         return mine
 
     def give_back(self, thread: _Thread) -> None:
-        """Let a thread wait for any task."""
+        """Let a thread wait for any task again."""
         self._idle.put(thread)
 
 
 def _kept_threads(walker: Walker, study: Study) -> list[_Thread]:
-    """Return the walkers that a study has, each with its tasks; without any, one that has done nothing."""
+    """Return the walkers of a study, each with its tasks; a new one if the study has none."""
     threads: list[_Thread] = []
     known: set[str] = set()
     while (state := (checkpoint := _checkpoint(len(threads), study)).last()) is not None:
@@ -319,7 +320,10 @@ def _checkpoint(number: int, study: Study) -> Checkpoint:
 
 
 def _note(threads: Sequence[_Thread], n_tasks: int, best: str = "") -> StageNote:
-    """Report the progress of a walk; its finds are counted at the end, as threads write to it until then."""
+    """Return the progress of a walk.
+
+    The results are counted only at the end, as threads write to them until then.
+    """
     done = sum(len(thread.looked) for thread in threads)
     return StageNote(WALKING, n_tasks, done, len(threads), best)
 
@@ -333,15 +337,15 @@ def walk_units(
     workers: Where,
     study: Study,
 ) -> FinishedWalk:
-    """Run every task as a unit with a walker of its own.
+    """Run every task as a unit of work with a walker of its own.
 
-    A unit knows nothing of what others have found, so all of them together look at more than threads do. What
-    is found is the same.
+    Units do not know the results of others, so together they visit more chains than threads do. The result is
+    the same.
 
-    `make`: returns a walker with nothing found yet. It pickles, and is sent to each worker once. `tasks`:
-    first sets of the chains, as bit masks. `join`: a function of a module. `budget`: how long it may take.
-    What is not finished in time is left out. Workers have clocks of their own: a task that is begun late may
-    go on until it has taken as long itself. `study`: keeps what every task found.
+    `make`: returns a new walker. It is pickled, and sent to each worker once. `tasks`: first sets of the
+    chains, as bit masks. `join`: a function of a module. `budget`: time limit; unfinished work is left out.
+    Workers have clocks of their own, so a task that begins late may run for the same time again. `study`:
+    keeps the results of every task.
     """
     seconds = budget.deadline - budget.clock()
     units = [
@@ -366,9 +370,9 @@ def walk_units(
 def walk_task(
     make: Callable[[], Walker], join: Join, firsts: NDArray[np.int64], seconds: float = math.inf
 ) -> dict[str, Any] | None:
-    """Look at all assignments that begin with one of `firsts`; return what was found as JSON holds it.
+    """Visit all assignments whose first set is in `firsts`; return the result as plain data for JSON.
 
-    None if that takes longer than `seconds`.
+    None if it takes longer than `seconds`.
     """
     deadline, walker = seconds_now() + seconds, make()
     walker.begin(firsts)

@@ -1,4 +1,4 @@
-"""Moves of features, kicks, and windows: sets of features that stay together, in every assignment."""
+"""Moves of features, kicks, and windows: sets of features that stay together in every assignment."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,25 +18,25 @@ from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRow
 from shortlist.runs import Budget
 
 PULL_DIGITS = 9
-"""Decimals of what a feature tells, of which the last bits of a double differ from processor to processor."""
+"""Decimals of a feature's pull; the last bits of a double differ between processors."""
 
 
 MOST_MOVED = 64
-"""Features whose moves are looked at in one pass of mending; of more, as many drawn at random."""
+"""Largest number of features whose moves one pass tries; of more features as many are drawn at random."""
 
 Rate: TypeAlias = Callable[[NDArray[np.int8]], tuple[NDArray[np.int8], Values]]
-"""Makes assignments, ``(n, n_features)``, valid, and returns them with what each is worth, ``(n,)``."""
+"""Function that makes assignments valid, ``(n, n_features)``, and returns them with their worth, ``(n,)``."""
 
 
 def single_moves(
     assignment: NDArray[np.int8], max_stages: int, *, removal: bool, features: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-    """Return every assignment where one feature has another stage, or a new one of its own.
+    """Return every assignment in which one feature has another stage, or a new stage of its own.
 
-    A new stage comes before one that there is. Only `features` move, by default all.
+    A new stage comes before an existing one. Only `features` move, by default all.
 
-    `moves`, which it returns, ``(n_moves, n_features)``. `moved`, which it returns: the feature that each
-    moves, ``(n_moves,)``.
+    `moves`, which it returns, ``(n_moves, n_features)``. `moved`, which it returns: index of the feature that
+    each moves, ``(n_moves,)``.
     """
     n_stages = int(assignment.max()) + 1
     features = np.arange(len(assignment)) if features is None else features
@@ -54,7 +54,7 @@ def single_moves(
 
 
 def gains_of_features(worths: Values, moved: NDArray[np.int64], n_features: int) -> Values:
-    """Return the best worth of a move of each feature, minus infinity where there is none."""
+    """Return the worth of the best move of each feature, ``(n_features,)``; minus infinity without a move."""
     gains = np.full(n_features, -np.inf)
     np.maximum.at(gains, moved, worths)
     return gains
@@ -63,7 +63,7 @@ def gains_of_features(worths: Values, moved: NDArray[np.int64], n_features: int)
 def kicked(
     assignment: NDArray[np.int8], n_changed: int, max_stages: int, rng: np.random.Generator, *, removal: bool
 ) -> NDArray[np.int8]:
-    """Return an assignment where `n_changed` features, drawn at random, have stages drawn at random."""
+    """Return an assignment in which `n_changed` random features have random stages."""
     features = rng.choice(len(assignment), size=min(n_changed, len(assignment)), replace=False)
     changed = assignment.copy()
     changed[features] = rng.integers(REMOVED if removal else 0, max_stages, len(features))
@@ -73,10 +73,10 @@ def kicked(
 def mended(
     assignment: NDArray[np.int8], rate: Rate, max_stages: int, rng: np.random.Generator, *, removal: bool
 ) -> tuple[NDArray[np.int8], float]:
-    """Take moves of one feature that gain, until a pass over the features finds none.
+    """Return an assignment after moves of single features that gain, and its worth.
 
-    Each feature in turn, in random order, makes its best move if that gains: with few fits this goes
-    further than the best move of all.
+    Each feature in turn, in random order, makes its best move if that gains, until a pass finds no gain. With
+    few fits this gets further than the best move of all.
 
     `assignment`, which it returns, ``(n_features,)``.
     """
@@ -98,7 +98,7 @@ def mended(
 
 
 class Promise:
-    """Promise of columns: their information on the labels beyond a set of features, on the rows that fit."""
+    """Information of columns on the labels beyond a set of features, on the rows that fit."""
 
     def __init__(self, rows: StageRows) -> None:
         self.rows = rows
@@ -109,10 +109,13 @@ class Promise:
         self._features = np.repeat(np.arange(rows.n_features), np.diff(rows.encoding.starts))
 
     def beyond(self, bought: Mask) -> Values:
-        """Return for each feature the squared pulls of its columns on what a least-squares fit leaves.
+        """Return the squared pull of each feature on the residuals of a fit, ``(n_features,)``.
 
-        As in orthogonal matching pursuit, as parts of the largest; `bought` is ``(n_features,)``, and gets 0.
-        They are rounded, so that features that tell the same keep their order on every processor.
+        The fit is by least squares, and the columns of a feature add up.
+
+        As in orthogonal matching pursuit, relative to the largest one. `bought`, ``(n_features,)``: features
+        of the fit, which get 0. The pulls are rounded, so that features with the same information keep their
+        order on every processor.
         """
         own = self._columns[:, bought[self._features]]
         left = self._classes
@@ -135,7 +138,7 @@ def interleaved(first: Values, second: Values) -> NDArray[np.int64]:
 
 
 def is_late(assignment: NDArray[np.int8], *, removal: bool) -> Mask:
-    """Mark the features of the last stage, or the removed ones where removal is allowed."""
+    """Return a mask of the features in the last stage, or of the removed ones if removal is allowed."""
     return np.asarray(assignment == (REMOVED if removal else assignment.max()))
 
 
@@ -144,8 +147,8 @@ def window_items(
 ) -> Mask:
     """Return the items of a window around an assignment, ``(n_items, n_features)``, at most `width`.
 
-    Single features are the first `n_new` of `order` that are late, and as many of the others as there is
-    room for. What is left of each stage is an item; where these are too many, the last ones are one.
+    Single features are the first `n_new` late ones of `order`, and as many of the others as there is room
+    for. The rest of each stage is an item; where these are too many, the last ones are joined.
     """
     late = is_late(assignment, removal=removal)
     early, new = order[~late[order]], order[late[order]][:n_new]
@@ -162,9 +165,9 @@ def window_items(
 
 
 SETS_AT_ONCE = 256
-"""Feature sets whose classifiers are fitted between two looks at the clock."""
+"""Number of feature sets fitted between two checks of the clock."""
 FEW_ITEMS = 8
-"""Up to this number of items a full search takes less than a second, and is not stopped."""
+"""Largest number of items whose full search takes less than a second, and is not stopped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +180,7 @@ class Window:
 
     problem: StageProblem
     items: Mask
-    """Of shape ``(n_items, n_features)``."""
+    """Mask of the features of each item, ``(n_items, n_features)``."""
 
     def sets(self) -> Mask:
         """Return the features of each set of items, by bit mask, ``(2**n_items, n_features)``."""
@@ -190,17 +193,17 @@ class Window:
 
 
 def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tuple[NDArray[np.int8], bool]:
-    """Return stage assignments of a window's items; for each outcome that nothing beats there is one.
+    """Return stage assignments of a window's items, one for each non-dominated outcome.
 
     Every assignment of the items to at most `max_stages` stages is accounted for, by the walk of
     :func:`shortlist.multistage.search.enumeration.enumerate_front`. A set without a classifier gets one that
-    is never confident: going through it is the same as passing it by. Raises FitsStoppedError if the budget
-    ends within a walk of more than :data:`FEW_ITEMS` items.
+    is never confident, which amounts to skipping the set. Raises FitsStoppedError if the budget ends within a
+    walk of more than :data:`FEW_ITEMS` items.
 
-    `known`, ``(n_known, n_measures)``: measures of assignments that are known, mutually non-dominated; what
-    they dominate may be left out. `assignments`, which it returns: some of them may be dominated,
-    ``(n_assignments, n_features)``. `whole`, which it returns: false where the budget ended before all
-    classifiers were fitted: sets without one count as invalid.
+    `known`, ``(n_known, n_measures)``: measures of known assignments, mutually non-dominated; dominated
+    assignments may be left out. `assignments`, which it returns, ``(n_assignments, n_features)``: some may be
+    dominated. `whole`, which it returns: false where the budget ended before all classifiers were fitted;
+    sets without one count as invalid.
     """
     problem = window.problem
     sets = window.sets()
@@ -227,9 +230,11 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
 
 
 def _bits(window: Window, sets: Mask, valid: Mask) -> tuple[NDArray[np.uint64], NDArray[np.int64], Mask]:
-    """Fit missing sets; return the sure and right rows of each set, the price of a call, and the fitted sets.
+    """Fit missing sets.
 
-    A call of what is invalid or not fitted costs nothing, as it is passed by.
+    Return the decision bits of each set, the price of a call, and a mask of the fitted sets.
+
+    A call of an invalid or unfitted set costs nothing, as it is skipped.
     """
     decisions = window.problem.decisions
     bits = np.zeros((len(sets), *decisions.bits.shape[1:]), dtype=np.uint64)
@@ -252,7 +257,7 @@ def _bits(window: Window, sets: Mask, valid: Mask) -> tuple[NDArray[np.uint64], 
 
 
 def _assignments(window: Window, chains: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Turn chains of sets of items, with 0 for none, into assignments that buy something."""
+    """Turn chains of sets of items, with 0 for none, into assignments that buy at least one feature."""
     n_items, n_features = window.items.shape
     rest = REMOVED if window.problem.removal else chains.shape[1]
     stages = np.full((len(chains), n_items), rest, dtype=np.int64)

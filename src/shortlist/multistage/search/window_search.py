@@ -1,4 +1,4 @@
-"""A search for wide tables: local, in windows of features within which it is exact."""
+"""Local search for wide tables, in windows of features within which it is exact."""
 
 import dataclasses
 import math
@@ -35,7 +35,7 @@ from shortlist.runs.study import Checkpoint, StageNote
 
 
 class StageArchive:
-    """The non-dominated assignments so far, one for each objective vector, the earliest.
+    """Non-dominated assignments found so far, the earliest for each objective vector.
 
     `assignments`, ``(n_points, n_features)``. `measures`, ``(n_points, n_measures)``.
     """
@@ -46,7 +46,7 @@ class StageArchive:
         self.measures = np.empty((0, problem.n_measures), dtype=np.int64)
 
     def add(self, assignments: NDArray[np.int8], measures: NDArray[np.int64]) -> int:
-        """Add measured assignments; return how many stay."""
+        """Add measured assignments; return the number of new ones that stay."""
         before = len(self.measures)
         together = np.concatenate([self.measures, measures])
         best = self.problem.best(together)
@@ -55,21 +55,21 @@ class StageArchive:
         return int((best >= before).sum())
 
     def restore(self, assignments: NDArray[np.int8], measures: NDArray[np.int64]) -> None:
-        """Go on with what an archive of the same problem held."""
+        """Continue with the content of an archive of the same problem."""
         self.assignments, self.measures = assignments, measures
 
     def best(self, weights: Values) -> tuple[float, int]:
-        """Return the greatest weighted sum of merits, and the index of the first assignment with it."""
+        """Return the largest weighted sum of merits, and the index of the first assignment with it."""
         sums = worths(self.problem, self.measures, weights)
         place = int(np.argmax(sums))
         return float(sums[place]), place
 
 
 STEP_BACK = 0.001
-"""Largest loss, as a share of the sum of weights, with which the search goes on from a worse assignment."""
+"""Largest loss, as a share of the sum of weights, with which the search continues from a worse assignment."""
 MEASURING = "measuring stage assignments"
 MOVES_AT_ONCE = 500
-"""Stage assignments that are measured between two looks at the clock."""
+"""Number of stage assignments measured between two checks of the clock."""
 
 
 @dataclass(frozen=True)
@@ -77,17 +77,17 @@ class WindowOptions:
     """Settings of a search in windows."""
 
     width: int = 8
-    """Items of a window, from 2 to 12; a window takes up to ``2**width`` fits."""
+    """Number of items of a window, from 2 to 12; a window takes up to ``2**width`` fits."""
     n_new: int = 4
-    """Number of these that are features bought last or never so far, less than `width`."""
+    """Number of items that are features bought last or never so far, less than `width`."""
     n_weightings: int = 31
-    """Number of weightings of the objectives that are climbed; the first one weighs all alike."""
+    """Number of weightings of the objectives; the first one weighs all alike."""
     tries: int = 2
-    """Windows around an assignment that gain nothing before it is left."""
+    """Number of windows around an assignment that may gain nothing before the next weighting."""
     kicks: int = 12
-    """Number of kicks in a row without gain by the first weighting before it is left; 0: no kicks."""
+    """Number of kicks in a row without gain before the first weighting ends; 0: no kicks."""
     changed: int = 3
-    """Features that a kick changes."""
+    """Number of features that a kick changes."""
 
     def __post_init__(self) -> None:
         as_count(self.width, "width", at_least=2, at_most=12)
@@ -99,9 +99,11 @@ class WindowOptions:
 
 
 class WindowClimber:
-    """Climbs by weightings, from the best assignment that the archive has for each, and feeds the archive.
+    """Climber by weightings, which feeds the archive.
 
-    `archive`: all that was found and that nothing dominates. `n_windows`: windows that were looked through.
+    For each weighting it starts from the best assignment of the archive.
+
+    `archive`: non-dominated assignments found so far. `n_windows`: number of windows searched.
     """
 
     def __init__(self, problem: StageProblem, options: WindowOptions, budget: Budget) -> None:
@@ -115,9 +117,10 @@ class WindowClimber:
         self._looked: set[bytes] = set()
 
     def measure(self, assignments: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """Measure assignments, and offer them to the archive; return both.
+        """Return assignments with their measures, and add them to the archive.
 
-        Raises FitsStoppedError if the budget ends before all are fitted; the archive has those that are.
+        Raises FitsStoppedError if the budget ends before all are fitted; the archive then has the fitted
+        ones.
         """
         self.budget.report(Progress(MEASURING, self._n_measured))
         self._n_measured += len(assignments)
@@ -131,18 +134,18 @@ class WindowClimber:
         return assignments, measures
 
     def bests(self, weightings: Values) -> Values:
-        """Return the best sum by each weighting."""
+        """Return the best weighted sum by each weighting."""
         return np.array([self.archive.best(weights)[0] for weights in weightings])
 
     def top(self, weights: Values) -> NDArray[np.int8]:
-        """Return the best assignment by the weights."""
+        """Return the best assignment of the archive by the weights."""
         best: NDArray[np.int8] = self.archive.assignments[self.archive.best(weights)[1]]
         return best
 
     def climb(self, weights: Values) -> bool:
-        """Search until no move or window improves the weighted sum; return whether any did.
+        """Search until no move or window improves the weighted sum; return whether it improved at all.
 
-        Raises FitsStoppedError if the budget ends before; the archive has what was found.
+        Raises FitsStoppedError if the budget ends before; the archive has the assignments found so far.
         """
         start, _ = self.archive.best(weights)
         best, failures = start, 0
@@ -160,10 +163,11 @@ class WindowClimber:
     def kick(
         self, weights: Values, here: NDArray[np.int8], rng: np.random.Generator
     ) -> tuple[NDArray[np.int8], bool]:
-        """Kick an assignment and mend it; return where to go on, and whether the best by the weights rose.
+        """Kick an assignment and mend it; return the next start, and whether the best weighted sum rose.
 
-        What is mended is gone on from where it is not much worse, so that kicks in a row get out of a local
-        optimum. Raises FitsStoppedError if the budget ends before; the archive has what was found.
+        The mended assignment is the next start if it is not much worse, so that kicks in a row leave a local
+        optimum. Raises FitsStoppedError if the budget ends before; the archive has the assignments found so
+        far.
         """
         k, removal = self.problem.max_stages, self.problem.removal
 
@@ -180,7 +184,7 @@ class WindowClimber:
         return there if found >= worth - STEP_BACK * weights.sum() else here, found > best
 
     def look_through(self, items: NDArray[np.bool_]) -> None:
-        """Add the best assignments of a window, unless it was looked through before."""
+        """Add the best assignments of a window, unless it was searched before."""
         key = np.packbits(items[np.lexsort(items.T)], axis=None).tobytes()
         if key in self._looked:
             return
@@ -193,7 +197,7 @@ class WindowClimber:
         self._looked.add(key)
 
     def _scan(self, assignment: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Measure all moves of one feature; return which one each moves, and the measures."""
+        """Return the feature of each single move, and the move's measures."""
         key = assignment.tobytes()
         if key not in self._scans:
             moves, moved = single_moves(assignment, self.problem.max_stages, removal=self.problem.removal)
@@ -206,7 +210,11 @@ class WindowClimber:
         return self._scans[key]
 
     def _order(self, assignment: NDArray[np.int8], weights: Values, turn: int) -> NDArray[np.int64]:
-        """Order features by what their moves gain, and by what they tell beyond one of the stages' sets."""
+        """Return features in the order in which windows take them.
+
+        The order by the gains of their moves is interleaved with that by their pulls beyond a stage's set,
+        per price.
+        """
         moved, measures = self._scan(assignment)
         gains = gains_of_features(worths(self.problem, measures, weights), moved, len(assignment))
         sets = acquired(assignment[None, :], int(assignment.max()) + 1)[0, :-1]
@@ -214,7 +222,7 @@ class WindowClimber:
         return interleaved(gains, self._promise.beyond(bought) / self._prices)
 
     def _items(self, assignment: NDArray[np.int8], order: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
-        """Choose a window; each turn takes the next of the features that are bought last or never."""
+        """Return the items of a window; each turn takes the next of the features bought last or never."""
         late = is_late(assignment, removal=self.problem.removal)[order]
         shifted = np.roll(order[late], -turn * self.options.n_new)
         return window_items(
@@ -226,18 +234,18 @@ class WindowClimber:
 STEEPEST = 16.0
 """Largest weight; the smallest is 1 divided by it."""
 WEIGHT_DIGITS = 9
-"""Decimals of a weight: the last bits of a power differ from processor to processor."""
+"""Decimals of a weight; the last bits of a power differ between processors."""
 KICKING_SHARE = 0.5
-"""Part of the time limit after which no kick begins."""
+"""Share of the time limit after which no kick begins."""
 LOOKING_THROUGH = "looking through windows"
-"""A round of this is over when it has climbed by every weighting."""
+"""Name of a progress stage, which is complete after a climb by every weighting."""
 
 
 @dataclass(frozen=True)
 class _Place:
     """State of a search: finished rounds, climbs of this round, whether it ended, and its best values.
 
-    That is the best sum by each weighting when the round began.
+    The best values are the best weighted sums at the beginning of the round.
     """
 
     n_rounds: int
@@ -246,7 +254,7 @@ class _Place:
     bests: Values
 
     def after(self, bests: Values) -> "_Place":
-        """Return the place after one more climb; a round in which no best sum rose is the last."""
+        """Return the state after one more climb; a round in which no best sum rose is the last."""
         if self.n_climbs + 1 < len(bests):
             return dataclasses.replace(self, n_climbs=self.n_climbs + 1)
         return _Place(self.n_rounds + 1, 0, not (bests > self.bests).any(), bests)
@@ -259,22 +267,22 @@ def search_windows(
 
     A large-neighbourhood search :cite:p:`Pisinger2010` that feeds one archive of non-dominated assignments.
     For each of several weightings of the objectives it takes the best assignment known, tries every move of
-    one feature, and looks through windows around it: up to `width` items, which are features or groups of
-    features that stay together, and *every* stage assignment of these. What gains by the weighting is the
-    next start, and after `tries` windows without gain comes the next weighting. The first weighting, all
-    alike, is kicked out of its local optimum as well :cite:p:`Lourenco2003`: a few features change at
-    random, moves of one feature mend that, until `kicks` in a row gain nothing. Kicks begin in the first
-    half of a time limit only, so that the other weightings have their turn. The search ends with a round
-    over all weightings that gains nothing.
+    one feature, and searches windows around it. A window has up to `width` items, which are features or
+    groups of features that stay together, and *every* stage assignment of these is searched. The best
+    assignment by the weighting is the next start; after `tries` windows without gain comes the next
+    weighting. The first weighting, all alike, also kicks its local optimum :cite:p:`Lourenco2003`: a few
+    features change at random, and moves of one feature mend that, until `kicks` in a row gain nothing. Kicks
+    begin in the first half of a time limit only, so that the other weightings have their turn. The search
+    ends with a round over all weightings that gains nothing.
 
-    That end is a local optimum: no move of one feature betters the best assignment of any weighting, and no
-    window that was looked through has an assignment that is missing and that nothing dominates. Where one
-    window holds all features the front is complete. Nothing else is claimed.
+    That end is a local optimum: no move of one feature improves the best assignment of any weighting, and no
+    searched window has a further non-dominated assignment. Where one window holds all features the front is
+    complete. Nothing else is claimed.
 
-    `budget`: time limit, seed of the weightings, and progress. The first assignment,
-    one stage with everything, is measured whatever the time. Its study keeps what was found after every
-    climb, so that a search that was killed goes on to the same front. One that was stopped goes on from all
-    that it had found, which may lead to another front.
+    `budget`: time limit, seed of the weightings, and progress. The first assignment, one stage with
+    everything, is measured whatever the time. Its study keeps the archive after every climb, so a killed
+    search continues to the same front. A stopped search continues from all that it had found, which may lead
+    to another front.
 
     A window takes up to ``2**width`` fits and a walk over its assignments. The moves of one feature take
     about one fit per feature and stage. No set of features is fitted twice.
@@ -323,7 +331,7 @@ def _tell(budget: Budget, n_rounds: int, done: int, total: int) -> None:
 
 
 def _kick(climber: WindowClimber, weights: Values, draws: np.random.Generator, budget: Budget) -> None:
-    """Kick the best by the weights again and again, until that was in vain often enough or time is over."""
+    """Kick the best assignment by the weights until too many kicks in a row gain nothing or time is over."""
     here, in_vain = climber.top(weights), 0
     while in_vain < climber.options.kicks and not budget.expired:
         here, gained = climber.kick(weights, here, draws)
@@ -339,9 +347,9 @@ def drawn_weightings(n_objectives: int, n_weightings: int, seed: int) -> Values:
 
 
 def first_assignments(problem: StageProblem) -> NDArray[np.int8]:
-    """Return the starts of the search beside one stage of everything, ``(n_assignments, n_features)``.
+    """Return the starts of the search besides one stage of everything, ``(n_assignments, n_features)``.
 
-    Where features may be left out: one stage of the features that tell most, 1, 2, 4 of them and so on.
+    Where features may be left out: one stage of the 1, 2, 4 and so on features with the most information.
     """
     n = problem.n_features
     starts = np.full(((n - 1).bit_length() if problem.removal else 0, n), REMOVED, dtype=np.int8)
@@ -355,7 +363,7 @@ def first_assignments(problem: StageProblem) -> NDArray[np.int8]:
 
 
 def _opened(checkpoint: Checkpoint, climber: WindowClimber, weightings: Values, budget: Budget) -> _Place:
-    """Go on where a study is; else measure one stage of everything, whatever the time."""
+    """Continue from the state of a study; otherwise measure one stage of everything, whatever the time."""
     fits = climber.problem.decisions.subclassifiers
     fits.serve(budget)
     if (kept := checkpoint.last()) is not None:

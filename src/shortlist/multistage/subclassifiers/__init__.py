@@ -1,1 +1,1 @@
-"""One classifier per feature subset, and what each decides on every row."""
+"""One classifier per feature subset, and its decision on every row."""

@@ -19,29 +19,31 @@ from shortlist.arrays import Flags, Floats, FloatTable, Longs
 MAX_NEWTON_STEPS = 200
 TINY_DECREMENT = 1e-11
 CLOSE = 1e-9
-"""Scores this near to the threshold are decided by the probability itself."""
+"""Distance from the threshold below which the probability itself decides instead of the score."""
 
 
 class Confidence(NamedTuple):
-    """Thresholds that a decision has to reach to be sure."""
+    """Thresholds that a confident decision has to reach."""
 
     thresholds: Floats
     """Least probability of each class."""
     scores: Floats
-    """The same as log-odds, for two classes."""
+    """The same thresholds as log-odds, for two classes."""
 
 
 class LabelledRows(NamedTuple):
-    """Rows whose classes are known."""
+    """Encoded rows with their classes."""
 
     rows: FloatTable
-    """``(n_rows, n_columns)``."""
+    """Encoded rows, ``(n_rows, n_columns)``."""
     columns: FloatTable
-    """The same transposed."""
+    """The same rows transposed, ``(n_columns, n_rows)``."""
     labels: Longs
-    """True classes."""
+    """Class index of each row."""
     starts: Longs
-    """Index of the first row of each classifier of a subset, and the number of rows."""
+    """Index of the first row of each run, then the number of rows; each run has its own classifier of a
+    subset.
+    """
 
 
 @kernel("void(float64[:, ::1], int64, float64[::1], float64[::1])")
@@ -73,7 +75,7 @@ def solve_positive(matrix: Floats, size: int, right: Floats, solution: Floats) -
 
 @kernel("void(float64[:, ::1], float64[::1], float64[::1])", makes_arrays=True)
 def combine(design: Floats, beta: Floats, scores: Floats) -> None:
-    """Score every row: ``scores = designᵀ beta``."""
+    """Compute the score of every row: ``scores = designᵀ beta``."""
     np.dot(beta, design, scores)
 
 
@@ -87,7 +89,7 @@ def pull_back(design: Floats, residuals: Floats, gradient: Floats) -> None:
 def weighted_products(design: Floats, weights: Floats, scaled: Floats, products: Floats) -> None:
     """Sum weighted products of columns: ``products = (design · weights) designᵀ``.
 
-    `scaled` is room to work in.
+    `scaled` is scratch memory.
     """
     for i in range(design.shape[0]):
         for r in range(design.shape[1]):
@@ -97,9 +99,9 @@ def weighted_products(design: Floats, weights: Floats, scaled: Floats, products:
 
 @kernel("int64(float64[:, ::1], bool_[::1], int64[::1], float64[:, ::1])")
 def choose_columns(rows: Floats, subset: Flags, chosen: Longs, design: Floats) -> int:
-    """Copy the chosen columns and the last one, the ones, to the front of `design`.
+    """Copy the chosen columns and the last one, of ones, to the front of `design`.
 
-    Return how many they are.
+    Return their number.
     """
     size = 0
     last = rows.shape[0] - 1
@@ -119,10 +121,11 @@ def choose_columns(rows: Floats, subset: Flags, chosen: Longs, design: Floats) -
 def fit_binary(
     rows: Floats, truth: Floats, gram: Floats, penalties: Floats, subsets: Flags, coefficients: Floats
 ) -> int:
-    """Fit every subset; return how many did not converge.
+    """Fit every subset; return the number that did not converge.
 
-    `rows` are ``(n_columns + 1, n_rows)`` with ones last, `truth` is 0 or 1, `gram` their inner products. The
-    first Newton step starts from zero, where every row weighs ¼, so it needs no pass over the rows.
+    `rows`: ``(n_columns + 1, n_rows)``, with ones last. `truth`: 0 or 1 for each row. `gram`: inner products
+    of the rows of `rows`. The first Newton step starts from zero, where every row weighs ¼, so it needs no
+    pass over the rows.
     """
     n_columns, n_rows = rows.shape[0] - 1, rows.shape[1]
     pull = np.empty(n_columns + 1)
@@ -195,7 +198,7 @@ def fit_binary(
 
 @kernel("int64(float64, Confidence, float64)")
 def decide_score(score: float, confidence: Confidence, least: float) -> int:
-    """Decide between two classes by the log-odds of the second; answers as :func:`decide_row`."""
+    """Decide between two classes by the log-odds of the second; the answer is as in :func:`decide_row`."""
     if math.isnan(score):
         return -999
     thresholds, score_thresholds = confidence.thresholds, confidence.scores
@@ -221,7 +224,7 @@ def decide_row(
     least: float,
     scores: Floats,
 ) -> int:
-    """Return the most probable class of one row, minus (1 + class) when it is not confident, -999 for NaN.
+    """Return the most probable class of one row, minus (1 + class) if it is not confident, -999 for NaN.
 
     `rows` are ``(n_rows, n_columns)``; confident means that the largest probability reaches the threshold of
     its class and `least`. Ties of the probability go to the first class.
@@ -251,7 +254,7 @@ def decide_row(
 
 @kernel("void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1])", makes_arrays=True)
 def write_probabilities(rows: Floats, coefficients: Floats, chosen: Longs, probabilities: Floats) -> None:
-    """Write the class probabilities of every row, the very numbers that :func:`decide_row` compares."""
+    """Write the class probabilities of every row, the same numbers as :func:`decide_row` compares."""
     n_scores, intercept = coefficients.shape[0], coefficients.shape[1] - 1
     for row in range(len(rows)):
         for k in range(n_scores):
@@ -285,11 +288,13 @@ def decision_bits(
     confidence: Confidence,
     bits: Words,
 ) -> None:
-    """Write, for the subset in each of `slots`, who is confident and who is confident and right.
+    """Write the decision bits of the subset in each of `slots`.
+
+    They are the masks of the confident rows, and of the confident and right ones.
 
     A subset has a classifier for each run of rows between two of ``labelled.starts``. Two classes have one
-    score: those of a run are added up column by column, which gives the same sums as :func:`decide_row` and
-    keeps the processor's lanes full.
+    score: the scores of a run are added up column by column, which gives the same sums as :func:`decide_row`
+    and is faster.
     """
     rows, transposed, truth = labelled.rows, labelled.columns, labelled.labels
     score_thresholds = confidence.scores
@@ -365,5 +370,5 @@ def decide_rows(
 
 
 def sums(value: Any) -> Floats:
-    """Return the inner products of rows with themselves."""
+    """Return the inner products of the rows of `value`."""
     return np.ascontiguousarray(value @ value.T)

@@ -22,16 +22,16 @@ class FeatureCode:
     name: str
     """Name of the feature."""
     fill: float
-    """Number: what stands for a missing value, the median of the fitted rows."""
+    """Number: value that replaces a missing one, the median of the fitted rows."""
     categories: tuple[Any, ...] | None
-    """Category: its values, one 0/1 column each; an unseen value is zero everywhere. None: a number."""
+    """Category: its values, one 0/1 column each; an unseen value is zero in all of them. None: a number."""
     allows_missing: bool
-    """Whether a value was missing in the rows that the classifier was made from; then a last 0/1 column says
-    where, and a gap is a value like others. Else a gap says that the feature is not known yet.
+    """Whether the rows behind the classifier had gaps in the feature. If so, a last 0/1 column marks gaps,
+    and a gap is a value like others. Otherwise a gap means that the feature is not known yet.
     """
     words: tuple[Any, ...] | None = None
-    """Category: all values that were seen in these rows; any other one is unknown. None: not known, as in
-    models that were saved before this was kept.
+    """Category: all values in the rows behind the classifier; any other one is unknown. None: unknown, as in
+    models saved before words were kept.
     """
 
     @property
@@ -54,18 +54,21 @@ class Encoding:
 
     @property
     def plain(self) -> bool:
-        """Whether columns are the features themselves."""
+        """Whether the columns are the features themselves, as all are numbers without gaps."""
         return all(code.categories is None and not code.allows_missing for code in self.codes)
 
     def columns(self, subsets: Mask) -> Mask:
-        """Mark the columns of feature sets, from ``(..., n_features)`` to ``(..., n_columns)``."""
+        """Return the columns of feature sets as a mask, ``(..., n_columns)``.
+
+        `subsets`, ``(..., n_features)``.
+        """
         return np.repeat(subsets, np.diff(self.starts), axis=-1)
 
     def encode(self, features: Sequence[int], values: Any) -> NDArray[np.float64]:
         """Return the columns of some features, for values of shape ``(n_rows, len(features))``.
 
-        Raises BadInputError if a number is infinite or text, or missing in a feature that was never missing
-        when fitting.
+        Raises BadInputError if a number is infinite or text, or missing in a feature without gaps when
+        fitting.
         """
         if self.plain and not hasattr(values, "iloc"):
             return self._numbers(features, values)
@@ -76,27 +79,28 @@ class Encoding:
 
     @property
     def allows_missing(self) -> Mask:
-        """Mark the features in which a gap is a value, ``(n_features,)``."""
+        """Mask of the features in which a gap is a value, ``(n_features,)``."""
         return np.array([code.allows_missing for code in self.codes], dtype=bool)
 
     def lacking(self, states: NDArray[np.int8], features: NDArray[np.integer]) -> Mask:
-        """Mark what has to be requested before a stage that buys these features, ``(n_rows, n_bought)``.
+        """Return a mask of the features still to be requested before a stage, ``(n_rows, n_bought)``.
 
-        What was not asked yet, and gaps in features that had none when fitting; an unknown word is a gap.
+        It marks features not requested yet, and gaps in features that had none when fitting; an unknown word
+        is a gap.
 
-        `states`, ``(n_rows, n_features)``: as :mod:`shortlist.guarantees.cells` has them. `features`,
-        ``(n_bought,)``.
+        `states`, ``(n_rows, n_features)``: states of :mod:`shortlist.guarantees.cells`. `features`,
+        ``(n_bought,)``: indices.
         """
         bought = states[:, features]
         is_gap = ((bought == SILENT) | (bought == UNKNOWN)) & ~self.allows_missing[features]
         return np.asarray((bought == UNASKED) | is_gap)
 
     def gaps(self, rows: NDArray[np.float64]) -> Mask:
-        """Mark the gaps of encoded rows that are values, ``(n_rows, n_features)``."""
+        """Return a mask of the gaps that are values, ``(n_rows, n_features)``, in encoded rows."""
         return np.asarray((rows[:, self.starts[1:] - 1] == 1) & self.allows_missing)
 
     def refuse_unknown(self, values: Any, features: Sequence[int]) -> None:
-        """Refuse values, ``(n_rows, len(features))``, with a word that was in no row that was fitted on."""
+        """Raise BadInputError if values, ``(n_rows, len(features))``, have a word that no fitted row has."""
         for place, feature in enumerate(features):
             code, column = self.codes[feature], _column(values, place)
             _, unknown = _matched(code, column)
@@ -110,12 +114,12 @@ class Encoding:
     def encode_known(self, values: Any) -> tuple[NDArray[np.float64], NDArray[np.int8] | None]:
         """Return the columns of all features, and whether each feature of each row has a value.
 
-        What is in the columns of a feature without one means nothing, unless gaps are values of it. Raises
+        The columns of a feature without a value mean nothing, unless its gaps are values. Raises
         BadInputError if a number is infinite or text.
 
         `columns`, which it returns, ``(n_rows, n_columns)``. `states`, which it returns, ``(n_rows,
-        n_features)``: as :mod:`shortlist.guarantees.cells` has them: a value, none, or a word that is
-        unknown. None: all have values.
+        n_features)``: states of :mod:`shortlist.guarantees.cells`, such as a value, a gap, or an unknown
+        word. None: all have values.
         """
         places = range(len(self.codes))
         whole = self.plain and getattr(values, "dtype", None) == np.float64 and np.isfinite(values.sum())
@@ -131,7 +135,7 @@ class Encoding:
         return np.ascontiguousarray(np.concatenate(parts, axis=1)), states if states.any() else None
 
     def _numbers(self, features: Sequence[int], values: Any) -> NDArray[np.float64]:
-        """Check many plain numbers at once."""
+        """Return plain numbers as an array, ``(n_rows, len(features))``, after a check of all at once."""
         try:
             # kernels take only arrays that could be written
             numbers = np.require(values, dtype=np.float64, requirements=["C", "W"])
@@ -148,11 +152,11 @@ class Encoding:
 def learn_encoding(X: Any, names: Sequence[str], validation: Any = None) -> Encoding:
     """Learn how to encode each feature from the rows that fit the classifiers.
 
-    Numbers stay as they are and missing ones become the median; text, booleans and columns that a frame marks
-    as categories, also of numbers, become one column per value. Feature i of `names` is column i of `X`.
+    Numbers stay as they are and missing ones become the median. Text, booleans and a frame's categories, also
+    of numbers, become one column per value. Feature i of `names` is column i of `X`.
 
-    `validation`: the validation rows, ``(n_validation_rows, n_features)``: a gap among them is a value too,
-    and a word is known, wherever a split has put its row.
+    `validation`: the validation rows, ``(n_validation_rows, n_features)``. Their gaps are values too, and
+    their words are known, so that the split does not matter for either.
     """
     return Encoding(
         tuple(
@@ -189,10 +193,10 @@ def _values(column: Any) -> tuple[Any, ...]:
 
 
 def _matched(code: FeatureCode, column: Any) -> tuple[Any, Mask]:
-    """Return a column with its words as they were when fitting, and mark those that were not there.
+    """Return a column with its words as they were when fitting, and a mask of the unknown ones.
 
-    A number is the word that it is written as, such as 1 and "1": a column of a file is read as numbers where
-    all that it has look like some.
+    A number equals the word that it is written as, such as 1 and "1": files are read as numbers where all
+    cells of a column look like numbers.
     """
     if code.words is None:
         return column, np.zeros(len(column), dtype=bool)
@@ -210,7 +214,7 @@ def _matched(code: FeatureCode, column: Any) -> tuple[Any, Mask]:
 
 
 def _encode(code: FeatureCode, column: Any, *, strict: bool = True) -> NDArray[np.float64]:
-    """Return the columns of one feature; `strict` refuses gaps where there were none when fitting."""
+    """Return the columns of one feature; `strict` raises BadInputError for gaps where fitting had none."""
     missing = _missing(column)
     if strict and missing.any() and not code.allows_missing:
         _refuse(code.name, float("nan"))
@@ -251,7 +255,10 @@ def _is_category(column: Any) -> bool:
 
 
 def _is_value(column: Any, value: Any) -> NDArray[np.float64]:
-    """Mark the rows that hold a value; a pandas NA is no value, and cannot be compared."""
+    """Return 1 for rows that hold a value and 0 for others.
+
+    A pandas NA is no value, and cannot be compared.
+    """
     if column.dtype.kind == "O":
         column = np.where(_missing(column), None, column)
     return np.asarray(column == value, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""One classifier for all feature subsets: features that are not bought are gaps."""
+"""Any scikit-learn classifier per feature subset, or one for all in which other features are gaps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,14 +29,14 @@ from shortlist.runs.workers import Where
 
 
 def counts_members(estimator: Any) -> bool:
-    """Whether a classifier is an ensemble that says whom it asks, as those of Shortlist do."""
+    """Return whether a classifier is an ensemble that counts the members it asks."""
     return hasattr(type(estimator), "asked_") and hasattr(type(estimator), "most_asked")
 
 
 def member_costs(estimator: Any) -> Sequence[float] | None:
-    """Return the price of asking each member, where an ensemble was given it; None: all cost alike.
+    """Return the price of asking each member of an ensemble; None: all cost alike, or it is no ensemble.
 
-    Raises BadInputError if that is no list of costs.
+    Raises BadInputError if the prices are no list of costs.
     """
     given = getattr(estimator, "member_costs", None) if counts_members(estimator) else None
     if given is None:
@@ -55,14 +55,17 @@ def member_costs(estimator: Any) -> Sequence[float] | None:
 
 
 def most_asked(estimator: Any) -> int:
-    """Return the most classifiers asked per call; 1 unless it is an ensemble that counts them."""
+    """Return the largest number of members asked per call.
+
+    1 unless the classifier is an ensemble that counts them.
+    """
     return int(estimator.most_asked) if counts_members(estimator) else 1
 
 
 def asked_by_price(estimator: Any, n_prices: int) -> NDArray[np.int64]:
-    """Return the number of classifiers of each price that a call of a fitted one asks, ``(n_prices,)``.
+    """Return the number of members of each price that a call of a fitted classifier asks, ``(n_prices,)``.
 
-    Where members have prices of their own, each is a price; where all cost alike, there is one.
+    Each member with a price of its own has an entry; where all cost alike, there is one entry.
     """
     if not counts_members(estimator):
         return np.ones(1, dtype=np.int64)
@@ -73,17 +76,17 @@ def asked_by_price(estimator: Any, n_prices: int) -> NDArray[np.int64]:
 
 
 WORKERS_AFTER_S = 5.0
-"""Seconds of fits in this process before other processes are started, which takes about as long."""
+"""Seconds of fits in this process before other processes start; starting them takes about as long."""
 
 
 class ForeignSubclassifiers(Subclassifiers):
     """A classifier with ``predict_proba``, cloned and fitted per subset on its encoded columns.
 
-    Every fitted clone is kept: that which predicts is fitted on all rows that fit, and out of fold there is
-    another one for each fold, which validates. Seeds that the classifier leaves open are that of the budget.
+    Every fitted clone is kept. The one that predicts is fitted on all rows that fit; out of fold there is
+    another for each fold, which validates. Open seeds of the classifier are that of the budget.
 
-    Processes of this machine are started only after `workers_after_s` seconds of fits in this one; a cluster
-    that is named gets all of them. Who fits decides nothing of what is fitted.
+    Processes of this machine are started only after `workers_after_s` seconds of fits in this one; a named
+    cluster gets all fits. The place of a fit does not change its result.
     """
 
     fits_are_quick = False
@@ -119,7 +122,7 @@ class ForeignSubclassifiers(Subclassifiers):
         self._models: dict[int, tuple[ForeignModel, ...]] = {}
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
-        """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
+        """Return the slot of each subset, ``(n_subsets,)``; missing subsets are fitted."""
         before = self.places.epoch
         slots, new = self.places.place(subsets)
         if self.places.epoch != before:
@@ -150,7 +153,7 @@ class ForeignSubclassifiers(Subclassifiers):
         return slots
 
     def _fitted(self, units: Sequence[Unit]) -> Iterator[tuple[str, tuple["ForeignModel", ...]]]:
-        """Yield key and models in order: fits in this process, and those of others once these pay."""
+        """Yield key and models in order: fits in this process, and by other processes once these pay."""
         n_here = 0
         if not isinstance(self.n_jobs, str) and not self._workers_pay(len(units)):
             before = seconds_now()
@@ -175,13 +178,13 @@ class ForeignSubclassifiers(Subclassifiers):
         return run_units(units[after:], work, stage="fitting subclassifiers")
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
-        """Write into ``bits[slot]`` who is confident and who is confident and right."""
+        """Write into ``bits[slot]`` the masks of the confident rows and of the confident and right rows."""
         for slot in slots.tolist():
             answers = validation_answers(self.rows, self.validating(slot))
             bits[slot] = bits_of_answers(answers, self.rows, rule)
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the number of classifiers of each price that a call asks, ``(n_slots, n_prices)``."""
+        """Return the number of members of each price that a call asks, ``(n_slots, n_prices)``."""
         n_prices = 1 if self.member_costs is None else len(self.member_costs)
         found = [asked_by_price(self._models[slot][0].estimator, n_prices) for slot in slots.tolist()]
         return np.array(found, dtype=np.int64).reshape(len(slots), n_prices)
@@ -199,7 +202,7 @@ class ForeignSubclassifiers(Subclassifiers):
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class ForeignModel:
-    """A fitted scikit-learn classifier and the columns it uses; it may know fewer classes than the table."""
+    """Fitted scikit-learn classifier and the columns it uses; it may know fewer classes than the table."""
 
     estimator: Any
     columns: NDArray[np.int64]
@@ -219,7 +222,7 @@ class ForeignModel:
 
 
 def seeded(estimator: Any, seed: int) -> Any:
-    """Return a clone whose seeds are this one wherever they are None, so that another run fits the same."""
+    """Return a clone in which every open seed is `seed`, so that another run fits the same."""
     from sklearn.base import clone
 
     found = clone(estimator)
@@ -232,7 +235,7 @@ def seeded(estimator: Any, seed: int) -> Any:
 
 
 def fit_clones(estimator: Any, rows: StageRows, columns: NDArray[np.int64]) -> tuple[ForeignModel, ...]:
-    """Fit clones of a classifier on some columns: of all rows, and out of fold without each fold."""
+    """Fit clones of a classifier on some columns: on all rows, and out of fold without each fold."""
     from sklearn.base import clone
 
     fitted = [(rows.fit_rows, rows.fit_labels)]
@@ -247,27 +250,27 @@ def fit_clones(estimator: Any, rows: StageRows, columns: NDArray[np.int64]) -> t
 
 
 STAGE_ENSEMBLE_SIZE = 50
-"""Number of trees of a forest, or rounds of boosting, that has no other."""
+"""Default number of trees of a forest, or rounds of boosting."""
 
 FITTED_ROWS = 20_000
-"""Rows with gaps that the classifier is fitted on at least, unless that takes too many copies of each row."""
+"""Least number of rows with gaps to fit on, unless that takes too many copies of each row."""
 
 FEWEST_COPIES, MOST_COPIES = 4, 16
-"""Copies of each row, each with gaps of its own."""
+"""Least and largest number of copies of each row, each with other gaps."""
 
 ROWS_PER_CALL = 100_000
-"""Rows that it is asked about in one call."""
+"""Number of rows per call of the classifier."""
 
 
 class SharedSubclassifiers(Subclassifiers):
     """One clone of a classifier that takes gaps, in place of one for each feature subset.
 
     Out of fold there is one for each fold. It is fitted on copies of the rows; in each copy of a row a random
-    number of random features is known, and the others are gaps. Asked about a subset it sees gaps in all
-    other features. That is not what a classifier of the subset alone would say, so a front that was found
-    with it is measured anew with those of its own subsets, `own`.
+    number of random features is known, and the others are gaps. For a subset all other features are gaps. Its
+    answers differ from those of a classifier of the subset alone, so a front found with it is measured anew
+    with `own`.
 
-    `own`: what fits the classifiers of single subsets; its rows, its estimator and its budget are used.
+    `own`: classifiers of single subsets, with their rows, estimator and budget.
     """
 
     def __init__(self, own: ForeignSubclassifiers, *, seed: int = 0) -> None:
@@ -288,7 +291,7 @@ class SharedSubclassifiers(Subclassifiers):
         self._models: list[ForeignModel] = []
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
-        """Return the slot of each subset, ``(n_subsets,)``; the first call fits what is asked."""
+        """Return the slot of each subset, ``(n_subsets,)``; the first call fits the shared classifier."""
         while len(self._models) < len(self._parts):
             if self.budget.stopped:
                 raise FitsStoppedError(STOPPED)
@@ -299,7 +302,7 @@ class SharedSubclassifiers(Subclassifiers):
         return slots
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
-        """Write into ``bits[slot]`` who is confident and who is confident and right."""
+        """Write into ``bits[slot]`` the masks of the confident rows and of the confident and right rows."""
         together = max(1, ROWS_PER_CALL // max(1, len(self.rows.validation_labels)))
         for start in range(0, len(slots), together):
             piece = slots[start : start + together]
@@ -310,20 +313,23 @@ class SharedSubclassifiers(Subclassifiers):
                 bits[slot] = bits_of_answers(of_rows, self.rows, rule)
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the number of classifiers of each price per call of the one, ``(n_slots, n_prices)``."""
+        """Return the number of members of each price per call, ``(n_slots, n_prices)``.
+
+        It is the same for all slots, as they share one classifier.
+        """
         n_prices = 1 if self.member_costs is None else len(self.member_costs)
         return np.tile(asked_by_price(self._models[0].estimator, n_prices), (len(slots), 1))
 
     def model(self, subset: Mask) -> ForeignModel:
-        """Return the model that predicts for one subset: a classifier of its own."""
+        """Return the model that predicts for one subset: a classifier of the subset alone."""
         return self.own.model(subset)
 
     def validation_probabilities(self, subset: Mask) -> Floats:
-        """Return the class probabilities of the validation rows, by classifiers of the subset's own."""
+        """Return the class probabilities of the validation rows, by classifiers of the subset alone."""
         return self.own.validation_probabilities(subset)
 
     def _fitted(self, part: FoldPart) -> ForeignModel:
-        """Fit the classifier of a part on its rows with gaps."""
+        """Return the classifier of a part, fitted on its rows with gaps."""
         from sklearn.base import clone
 
         rng = np.random.default_rng(self._seed)
@@ -341,14 +347,14 @@ class SharedSubclassifiers(Subclassifiers):
         return self._probabilities(self._models[place], subsets, rows)
 
     def _probabilities(self, model: ForeignModel, subsets: Mask, rows: Floats) -> Floats:
-        """Return the probabilities for each subset, ``(n_subsets, n_rows, n_classes)``."""
+        """Return the class probabilities for each subset, ``(n_subsets, n_rows, n_classes)``."""
         known = np.repeat(self.rows.encoding.columns(subsets), len(rows), axis=0)
         found = model.probabilities(with_gaps(np.tile(rows, (len(subsets), 1)), known))
         return found.reshape(len(subsets), len(rows), -1)
 
 
 def takes_gaps(estimator: Any) -> bool:
-    """Whether a classifier, or the one that it wraps to calibrate it, says that it takes missing values."""
+    """Return whether a classifier, or the one that it calibrates, declares that it takes missing values."""
     from sklearn.utils import get_tags
 
     inner = getattr(estimator, "estimator", None)
@@ -361,16 +367,18 @@ def with_gaps(rows: Floats, known: Mask) -> Floats:
 
 
 STAGE_KINDS = ("logistic", "forest", "boosting")
-"""Classifiers of stages that have a name: logistic regression, which stages fit themselves and which has no
-size; a random forest; histogram gradient boosting.
+"""Names of the classifiers of stages.
+
+Logistic regression, which stages fit themselves and which has no size; a random forest; histogram gradient
+boosting.
 """
 
 
 def stage_classifier(kind: str, size: int | None = None) -> Any:
     """Return an unfitted classifier of a name in :data:`STAGE_KINDS`; None for ``"logistic"``.
 
-    `size`: number of trees or rounds. Raises BadInputError if there is no kind of that name, or the size is
-    no whole number of at least 1, or the kind has none.
+    `size`: number of trees or rounds. Raises BadInputError if the kind is unknown, or has no size, or the
+    size is no whole number of at least 1.
 
     >>> stage_classifier("forest", 10)
     RandomForestClassifier(n_estimators=10)

@@ -43,12 +43,12 @@ from shortlist.runs.budget import of_a_part
 from shortlist.runs.workers import Where
 
 BATCH = 512
-"""Most subsets fitted in one unit of work."""
+"""Largest number of subsets fitted in one unit of work."""
 FEW_SUBSETS = 64
-"""Up to this many subsets are fitted at once, without workers, if they are not more than a unit of work."""
+"""Largest number of subsets fitted at once, without workers, if they are not more than a unit of work."""
 WORK_OF_A_UNIT = 4 * 10**8
 LEAST_PLACES = 4096
-"""A generation of the evolution needs a place for each of its subsets."""
+"""Least number of slots: a generation of the evolution needs one for each of its subsets."""
 
 
 @kernel(
@@ -57,9 +57,9 @@ LEAST_PLACES = 4096
 def fit_multinomial(  # noqa: C901, PLR0912, PLR0915 -- a kernel keeps its loops flat
     rows: Floats, truth: Longs, penalties: Floats, subsets: Flags, coefficients: Floats
 ) -> int:
-    """Fit every subset with a softmax over classes; return how many did not converge.
+    """Fit every subset with a softmax over classes; return the number that did not converge.
 
-    Adding a constant to all intercepts changes no probability, so the loss gets half the squared sum of the
+    A constant added to all intercepts changes no probability, so the loss gets half the squared sum of the
     intercepts: the probabilities stay and the Newton system becomes definite.
     """
     n_columns, n_rows, n_classes = rows.shape[0] - 1, rows.shape[1], coefficients.shape[1]
@@ -148,23 +148,23 @@ def fit_multinomial(  # noqa: C901, PLR0912, PLR0915 -- a kernel keeps its loops
 
 @dataclass(frozen=True, eq=False)
 class FitRows:
-    """The rows that fit, prepared once for all subsets."""
+    """Rows that fit, prepared once for all subsets."""
 
     encoding: Encoding
     """Encoding of the features, with the columns of each."""
     labels: NDArray[np.int64]
     """Class numbers, ``(n_rows,)``."""
     n_scores: int
-    """1 for two classes, else one per class."""
+    """Number of scores: 1 for two classes, else one per class."""
     centres: NDArray[np.float64]
     spreads: NDArray[np.float64]
     """Means and standard deviations of the columns, ``(n_columns,)``; 1 where a column is constant."""
     standardised: NDArray[np.float64]
-    """The columns without mean and spread, and ones, ``(n_columns + 1, n_rows)``."""
+    """Standardised columns, and ones, ``(n_columns + 1, n_rows)``."""
     gram: NDArray[np.float64]
-    """Sums of their products."""
+    """Inner products of the standardised columns."""
     penalties: NDArray[np.float64]
-    """Penalty of each coefficient, ``(n_columns + 1,)``; none of the intercept, which is last."""
+    """Penalty of each coefficient, ``(n_columns + 1,)``; 0 for the intercept, which is last."""
     offsets: NDArray[np.float64]
     """Numbers added to the fitted intercepts, ``(n_scores,)``, as probabilities are weighed by class."""
 
@@ -179,7 +179,7 @@ def prepared_rows(
     scale: bool,
     class_weights: tuple[float, ...] | None = None,
 ) -> FitRows:
-    """Standardise encoded rows, ``(n_rows, n_columns)``."""
+    """Return encoded rows, ``(n_rows, n_columns)``, standardised for fits."""
     design, centres, spreads = standardised(rows)
     columns = np.ascontiguousarray(design.T)
     per_column = 1.0 / C if scale else 1.0 / (C * spreads**2)
@@ -192,12 +192,15 @@ def prepared_rows(
 
 
 def fit_parts(parts: Sequence[FitRows], subsets: Mask) -> NDArray[np.float64]:
-    """Fit subsets on each of some parts of the rows, ``(n_subsets, n_parts, n_scores, n_columns + 1)``."""
+    """Fit subsets on each part of the rows.
+
+    Return coefficients, ``(n_subsets, n_parts, n_scores, n_columns + 1)``.
+    """
     return np.stack([fit_subsets(part, subsets) for part in parts], axis=1)
 
 
 def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:
-    """Fit subsets, ``(n_subsets, n_features)``, and turn coefficients back to the columns' own units.
+    """Fit subsets, ``(n_subsets, n_features)``; return coefficients in the columns' own units.
 
     Raises BadInputError if one does not converge.
 
@@ -223,9 +226,10 @@ def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:
 
 
 def standardised(rows: NDArray[np.float64]) -> tuple[Floats, Floats, Floats]:
-    """Return centred and scaled columns with ones last, the centres, and the spreads; constants become 0.
+    """Return centred and scaled columns with ones last, the centres, and the spreads.
 
-    Each column is first brought near 1 by a power of two, so that no square is lost, whatever its unit.
+    Constant columns become 0. Each column is first brought near 1 by a power of two, so that no square
+    underflows or overflows, whatever its unit.
     """
     _, exponents = np.frexp(np.abs(rows).max(axis=0, initial=0.0))
     near_one = np.ldexp(rows, -exponents)
@@ -237,7 +241,7 @@ def standardised(rows: NDArray[np.float64]) -> tuple[Floats, Floats, Floats]:
 
 
 def in_own_units(beta: Floats, centres: Floats, spreads: Floats) -> Floats:
-    """Turn coefficients of standardised columns, on the last axis, into those of the columns as they are.
+    """Turn coefficients of standardised columns, on the last axis, into coefficients of the original columns.
 
     Each intercept is a sum along its own row in memory, which NumPy adds in one order however many rows there
     are; for a call with one subset that is ten times as fast as :func:`shortlist.arrays.products_in_order`.
@@ -251,9 +255,9 @@ def in_own_units(beta: Floats, centres: Floats, spreads: Floats) -> Floats:
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class LogisticModel:
-    """The coefficients of one subset, ``(n_scores, n_columns + 1)``, intercept last.
+    """Coefficients of one subset, ``(n_scores, n_columns + 1)``, and the indices of their columns.
 
-    With them go the columns they use.
+    The intercept is last.
     """
 
     coefficients: NDArray[np.float64]
@@ -275,12 +279,12 @@ class LogisticSubclassifiers(Subclassifiers):
     Needs 8·(n_columns + 1)·n_scores bytes per fitted subset, and per thread twice the fitted rows.
 
     `C`: inverse strength of the penalty. `scale`: penalise the coefficients of standardised columns, so that
-    units do not matter; False: of the columns as they are. `n_jobs`: threads that fit, or the address of a
-    Dask scheduler. `capacity`: most subsets kept at a time, where the number of features exceeds
-    :data:`DENSE_FEATURES`. `dense`: whether every subset has a place of its own; default up to that number of
-    features. `budget`: how long fits may take, which is looked at before every batch, and who is told. It may
-    be replaced. `work_of_a_unit`: multiplications for the curvature of all fits of a unit of work, which
-    takes a second or so between two looks at the clock.
+    units do not matter; false: of the original columns. `n_jobs`: threads that fit, or the address of a Dask
+    scheduler. `capacity`: most subsets kept at a time, where the number of features exceeds
+    :data:`DENSE_FEATURES`. `dense`: whether every subset has a slot of its own; by default up to that number
+    of features. `budget`: time limit of fits, checked before every batch, and progress. It may be replaced.
+    `work_of_a_unit`: multiplications for the curvature of all fits in a unit of work, which takes about a
+    second between two checks of the clock.
     """
 
     def __init__(
@@ -325,7 +329,7 @@ class LogisticSubclassifiers(Subclassifiers):
         self._subsets = np.empty((self.places.capacity, rows.n_features), dtype=bool)
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
-        """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
+        """Return the slot of each subset, ``(n_subsets,)``; missing subsets are fitted."""
         slots, new = self.places.place(subsets)
         done = 0
         try:
@@ -338,7 +342,7 @@ class LogisticSubclassifiers(Subclassifiers):
         return slots
 
     def _fit(self, slots: NDArray[np.int64], subsets: Mask) -> int:
-        """Fit subsets in batches, in threads; return how many, which are the first ones."""
+        """Fit subsets in batches, in threads; return the number of fitted ones, which come first."""
         self._subsets[slots] = subsets
         done = 0
         if self.budget.stopped:
@@ -371,13 +375,16 @@ class LogisticSubclassifiers(Subclassifiers):
         return done
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
-        """Write into ``bits[slot]`` which rows are answered confidently, and which of these correctly."""
+        """Write into ``bits[slot]`` the masks of the confident rows and of the confident and right rows."""
         columns = np.ascontiguousarray(self.rows.encoding.columns(self._subsets[slots]))
         confidence = Confidence(np.array(rule.thresholds), rule.scores)
         decision_bits(self._validation, self._coefficients, slots, columns, confidence, bits)
 
     def model(self, subset: Mask) -> LogisticModel:
-        """Return the model for predictions by one subset; out of fold it is fitted now, without budget."""
+        """Return the model that predicts for one subset.
+
+        Out of fold it is fitted now, without a time limit.
+        """
         if self.rows.fold_of is None:
             return self.validating(int(self.slots(subset[None, :])[0]))[0]
         with limited_threads(1):
@@ -391,7 +398,10 @@ class LogisticSubclassifiers(Subclassifiers):
 
 
 def _check_memory(rows: StageRows, n_bytes: int) -> None:
-    """Refuse fits that do not go into memory; the usual cause is an identifier taken for a category."""
+    """Raise BadInputError if fits do not go into memory.
+
+    The usual cause is an identifier taken for a category.
+    """
     if n_bytes > MOST_BYTES:
         widest = max(rows.encoding.codes, key=lambda code: code.width)
         raise BadInputError(

@@ -18,7 +18,7 @@ from shortlist.runs import Budget, silent
 from shortlist.tables.splits import IN_NO_FOLD
 
 DENSE_FEATURES = 18
-"""Up to this many features every subset has a place of its own, found by its bit mask."""
+"""Largest number of features where every subset has a slot of its own, its bit mask."""
 STOPPED = (
     "fitting subclassifiers was stopped before it was done, so there is no answer. Run it again, or "
     "allow more time."
@@ -28,7 +28,10 @@ MOST_BYTES = 4 * 10**9
 
 
 class FoldPart(NamedTuple):
-    """Rows that fit a classifier, ``(n_rows, n_columns)``, their classes, and which rows it validates."""
+    """Rows that fit a classifier, their classes, and the slice of the rows that it validates.
+
+    The rows are encoded, ``(n_rows, n_columns)``.
+    """
 
     rows: NDArray[np.float64]
     labels: NDArray[np.int64]
@@ -37,7 +40,7 @@ class FoldPart(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StageRows:
-    """Encoded rows: those that fit the classifiers and the validation rows."""
+    """Encoded rows that fit the classifiers, and encoded validation rows."""
 
     encoding: Encoding
     """Encoding of the features, with the columns of each."""
@@ -50,7 +53,7 @@ class StageRows:
     n_classes: int
     """Number of classes, at least 2."""
     fold_of: NDArray[np.int8] | None = None
-    """Fold of each row where the rows that fit validate as well, -1 for those in none: see
+    """Fold of each row where the rows that fit validate as well, -1 outside all folds: see
     :func:`rows_in_folds`. None: other rows validate.
     """
     class_weights: tuple[float, ...] | None = None
@@ -58,14 +61,14 @@ class StageRows:
 
     @property
     def runs(self) -> list[slice]:
-        """Slices of the validation rows, one for each classifier of a subset: all rows, or a fold."""
+        """Return slices of the validation rows, one for each classifier of a subset: all rows, or a fold."""
         folds = self.fold_of[self.fold_of >= 0] if self.fold_of is not None else 0 * self.validation_labels
         ends = np.cumsum(np.bincount(folds))
         return [slice(start, end) for start, end in itertools.pairwise([0, *ends.tolist()])]
 
     @property
     def parts(self) -> list[FoldPart]:
-        """Rows that fit each classifier of a subset that validates: all, or those of all folds but one."""
+        """Return the rows that fit each validating classifier of a subset: all rows, or all folds but one."""
         if self.fold_of is None:
             return [FoldPart(self.fit_rows, self.fit_labels, self.runs[0])]
         others = [self.fold_of != fold for fold in range(len(self.runs))]
@@ -81,7 +84,7 @@ class StageRows:
 
     @property
     def n_words(self) -> int:
-        """64-bit words that hold one bit per validation row."""
+        """Number of 64-bit words that hold one bit per validation row."""
         return max(1, -(-len(self.validation_labels) // 64))
 
 
@@ -94,8 +97,8 @@ def rows_in_folds(
 ) -> StageRows:
     """Return rows that fit and validate: each is answered by a classifier fitted without its fold.
 
-    The validation rows are in the order of the folds. A class whose rows are all in one fold is in none, so
-    that every classifier knows all classes, and a fold without rows is none.
+    The validation rows are in the order of the folds. A class with all rows in one fold is left out of all
+    folds, so that every classifier knows all classes, and a fold without rows does not count.
     """
     alone = [label for label in np.unique(labels) if len(np.unique(fold_of[labels == label])) == 1]
     fold_of = np.where(np.isin(labels, alone), IN_NO_FOLD, fold_of).astype(np.int8)
@@ -112,10 +115,10 @@ def rows_in_folds(
 
 
 class Subclassifiers:
-    """Classifiers fitted per feature subset; `slots` are its names for subsets.
+    """Classifiers fitted per feature subset; `slots` turns subsets into the indices of their classifiers.
 
     Where `fits_are_quick`, thousands of subsets may be fitted. A call of a classifier asks at most
-    `most_asked`, itself or its members, which have `member_costs` if these are given.
+    `most_asked`: itself, or its members, which may have `member_costs`.
     """
 
     rows: StageRows
@@ -127,15 +130,15 @@ class Subclassifiers:
     member_costs: Sequence[float] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of a copy in another process: it fits for itself, and reports no progress."""
+        """Return the state of a copy in another process, which fits for itself and reports no progress."""
         return {**vars(self), "n_jobs": 1, "budget": Budget()}
 
     def serve(self, budget: Budget) -> None:
-        """Fit for a search within its budget; quick fits are no steps of it, and are not reported."""
+        """Set the budget of a search for the fits; quick fits report no progress of their own."""
         self.budget = replace(budget, report=silent) if self.fits_are_quick else budget
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
-        """Return the slots of subsets, ``(n_subsets, n_features)``, fitting what is missing."""
+        """Return the slots of subsets, ``(n_subsets, n_features)``; missing subsets are fitted."""
         raise NotImplementedError
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
@@ -143,7 +146,7 @@ class Subclassifiers:
         raise NotImplementedError
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the number of classifiers of each price that a call asks, ``(n_slots, n_prices)``."""
+        """Return the number of members of each price that a call asks, ``(n_slots, n_prices)``."""
         return np.ones((len(slots), 1), dtype=np.int64)
 
     def model(self, subset: Mask) -> Any:
@@ -157,14 +160,17 @@ class Subclassifiers:
     def validation_probabilities(self, subset: Mask) -> NDArray[np.float64]:
         """Return the class probabilities of the validation rows, ``(n_validation_rows, n_classes)``.
 
-        The very numbers behind the bits of the subset: out of fold those of classifiers that were not fitted
-        on the row, and else those of :meth:`model`.
+        The same numbers as behind the subset's bits: out of fold from classifiers that were not fitted on the
+        row, otherwise from :meth:`model`.
         """
         return validation_answers(self.rows, self.validating(int(self.slots(subset[None, :])[0])))
 
 
 def validation_answers(rows: StageRows, models: Sequence[Any]) -> NDArray[np.float64]:
-    """Return the probabilities of the validation rows, each by the model of its part, with all classes."""
+    """Return the class probabilities of the validation rows, ``(n_validation_rows, n_classes)``.
+
+    Each row is answered by the model of its part.
+    """
     runs = zip(models, rows.runs, strict=True)
     return np.concatenate([model.probabilities(rows.validation_rows[run]) for model, run in runs])
 
@@ -179,7 +185,7 @@ def bits_of_answers(
 
 
 class SubsetPlaces:
-    """Slots of feature subsets: by bit mask while few features are, in order of arrival otherwise."""
+    """Slots of feature subsets: by bit mask for few features, in order of arrival otherwise."""
 
     def __init__(self, n_features: int, capacity: int, *, dense: bool | None = None) -> None:
         self.dense = n_features <= DENSE_FEATURES if dense is None else dense
@@ -192,7 +198,7 @@ class SubsetPlaces:
     def place(self, subsets: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return a slot per subset, and the positions of subsets that are new, each once.
 
-        When there is no room for all of them, every place is given up first.
+        When there is no room for all of them, all slots are freed first.
         """
         if self._weights is not None:
             slots = subsets @ self._weights
@@ -215,7 +221,7 @@ class SubsetPlaces:
         return slots, np.array(arrivals, dtype=np.int64)
 
     def forget(self, slots: NDArray[np.int64]) -> None:
-        """Take back the slots of the last subsets, which could not be fitted."""
+        """Free the slots of the last subsets, which could not be fitted."""
         if self.dense:
             self._seen[slots] = False
         else:
@@ -224,13 +230,13 @@ class SubsetPlaces:
 
 
 SUBSETS_AT_ONCE = 8192
-"""Subsets whose rows are decided between two looks at the clock."""
+"""Number of subsets whose rows are decided between two checks of the clock."""
 
 
 class DecisionBits:
-    """Decision bits of subsets under one rule, made when first asked for.
+    """Decision bits of subsets under one rule, computed when first needed.
 
-    `last_rule`: of the last stage, where that has its own; its bits follow those of the rule.
+    `last_rule`: rule of the last stage, if it has its own; its bits follow those of the rule.
     """
 
     def __init__(
@@ -246,7 +252,7 @@ class DecisionBits:
         )
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
-        """Return the slot of each subset, ``(n_subsets, n_features)``, whose bits are then in `bits`."""
+        """Return the slot of each subset, ``(n_subsets,)``, whose bits are then in `bits`."""
         slots = self.subclassifiers.slots(subsets)
         if self.subclassifiers.places.epoch != self._epoch:
             self._epoch = self.subclassifiers.places.epoch
@@ -278,7 +284,7 @@ class DecisionBits:
 
     @functools.cached_property
     def _gaps(self) -> NDArray[np.uint64]:
-        """The validation rows in which each feature is a gap, as bits, ``(n_features, n_words)``."""
+        """Bit masks of the validation rows in which each feature is a gap, ``(n_features, n_words)``."""
         rows = self.subclassifiers.rows
         gaps = rows.encoding.gaps(rows.validation_rows)
         return pack(gaps.T, rows.n_words)
@@ -286,9 +292,8 @@ class DecisionBits:
     def every_subset(self) -> NDArray[np.uint64]:
         """Return the bits of every subset, indexed by bit mask, ``(2**n_features, 2, n_words)``.
 
-        Row 0 is zero. Raises BadInputError if there are too many features, or their subsets would not fit
-        into memory. Raises FitsStoppedError if the budget ends before all are fitted. Those that are stay
-        fitted.
+        Row 0 is zero. Raises BadInputError if there are too many features, or their subsets do not fit into
+        memory. Raises FitsStoppedError if the budget ends before all are fitted. The fitted ones are kept.
         """
         n = self.subclassifiers.rows.n_features
         if n > DENSE_FEATURES:
@@ -318,12 +323,12 @@ def subset_masks(n_features: int) -> Mask:
 
 
 def bytes_of_every_subset(rows: StageRows) -> int:
-    """Return the memory that an enumeration takes for the bits of each subset and two unions."""
+    """Return the bytes of memory that an enumeration takes for the bits of each subset and two unions."""
     return 3 * 2 * 8 * rows.n_words << rows.n_features
 
 
 def pooled_threads() -> Any:
-    """Make joblib use threads: the kernels release the interpreter's lock."""
+    """Return a context in which joblib uses threads: the kernels release the interpreter's lock."""
     from joblib import parallel_config
 
     return parallel_config(backend="threading")
