@@ -20,12 +20,12 @@ from shortlist.runs.budget import Budget
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Finding:
-    """Finding that follows from a model, and its reason."""
+    """Finding about one feature that follows from the model, and its explanation."""
 
     feature: int
     """Index of the feature, from 0."""
     why: Explanation | None = None
-    """Rules that make it so; None where no explanation was requested, or the budget had ended."""
+    """Rules that force the finding; None if no explanation was requested or the budget had ended."""
 
 
 KINDS = ("core", "dead", "false_optional", "atomic_sets", "redundant")
@@ -38,31 +38,33 @@ class Analysis:
     """Findings of a model on its features and constraints."""
 
     void: Explanation | None = None
-    """Rules that contradict each other, so that there is no product; None if there is one. Nothing else is
-    filled in without a product.
+    """Contradictory rules that leave no product; None if there is a product. Without a product the other
+    findings are empty.
     """
     core: tuple[Finding, ...] = ()
     dead: tuple[Finding, ...] = ()
-    """Features of every product, and features of none."""
+    """Core features, selected in every product, and dead features, selected in none."""
     false_optional: tuple[Finding, ...] = ()
-    """Features that the tree calls optional and that every product with their parent has, the core ones left
-    out.
+    """Features that are optional in the tree but selected in every product with their parent; core features
+    are left out.
     """
     redundant: tuple[int, ...] = ()
-    """Numbers of the constraints that follow from all other rules of the model. Each by itself can be left
-    out, not all of them together.
+    """Rule numbers of the constraints that all other rules imply. Each can be left out alone, not all of
+    them together.
     """
     atomic_sets: tuple[tuple[int, ...], ...] = ()
-    """Features that are always selected together, two or more, the core and dead ones left out."""
+    """Sets of two or more features with the same value in every product; core and dead features are left
+    out.
+    """
     n_products: int | None = None
     """The exact number of products; None if the diagram did not fit."""
     products_with: tuple[int, ...] = ()
-    """Number of products with each feature; empty where they were not counted."""
+    """Number of products with each feature; empty if they were not counted."""
     uncounted: str = ""
     """Reason why the products were not counted."""
     unanswered: tuple[str, ...] = ()
-    """Fields of this class that the budget left open: findings are true but may not be all; ``void`` without
-    rules is unknown, and with rules these may not be the fewest.
+    """Names of the fields that the budget left open. A finding in them is true, but others may be missing.
+    Of ``void``: None means unknown, and its rules may not be the fewest.
     """
 
     @property
@@ -79,9 +81,9 @@ def analyse(
     Parameters
     ----------
     model : FeatureModel
-        What to look at.
+        Model to analyse.
     n_explained : int, default=10
-        How many features of each kind get an explanation; 0 for none.
+        Number of features of each kind that get an explanation; 0 for none.
     max_nodes : int, optional
         Budget of the diagram that counts products; 0 for none. Default: 100,000, or none where more than
         2,000 features are open.
@@ -95,7 +97,7 @@ def analyse(
 
     Notes
     -----
-    The terms are those of :cite:t:`Benavides2010`. Takes about one question to a solver for every feature
+    The terms are those of :cite:t:`Benavides2010`. Solves about one satisfiability problem for every feature
     with one value, one for every constraint, and two for every two features that may be together.
 
     Examples
@@ -118,7 +120,7 @@ def analyse(
     switched = SwitchedRules(traced, budget)
     if shared is None:
         why = _because(switched, [])
-        every = Explanation(tuple(switched.rules), smallest=False)  # all of them do contradict each other
+        every = Explanation(tuple(switched.rules), smallest=False)  # together they contradict each other
         return Analysis(void=why or every, unanswered=() if why else ("void",))
     core = [v - 1 for v in shared if 0 < v <= model.n_features]
     dead = [-v - 1 for v in shared if -model.n_features <= v < 0]
@@ -165,7 +167,7 @@ def analyse(
 
 
 def _because(switched: SwitchedRules, literals: list[int]) -> Explanation | None:
-    """Explain what cannot be, unless the budget has ended."""
+    """Return the fewest rules that exclude the literals; None if the budget has ended."""
     try:
         return fewest_rules(switched, literals)
     except SearchStoppedError:
@@ -182,7 +184,7 @@ def _explained(
 
 
 def _atomic_sets(solver: SatSolver, features: list[int]) -> list[tuple[int, ...]]:
-    """Find features with the same value in all products: every product found tells some of them apart."""
+    """Return the sets of features with the same value in all products, by splitting at each product found."""
     open_sets = [features]
     known: list[tuple[int, ...]] = []
     while open_sets:
@@ -219,7 +221,7 @@ def _is_redundant(switched: SwitchedRules, traced: TracedClauses, rule: int) -> 
 
 
 def diverse_products(products: ArrayLike, n: int) -> NDArray[np.intp]:
-    """Choose products of which every two differ in many features.
+    """Choose products that differ from each other in many features.
 
     The first two are far apart; each further one is the product whose nearest chosen one is farthest. The
     smallest distance between chosen products is then at least half of what any choice of `n` could reach
@@ -228,14 +230,14 @@ def diverse_products(products: ArrayLike, n: int) -> NDArray[np.intp]:
     Parameters
     ----------
     products : array-like of bool or 0/1, shape (n_products, n_features)
-        What to choose from, such as the decisions of a front.
+        Products to choose from, such as the decisions of a front.
     n : int
-        How many to choose.
+        Number of products to choose.
 
     Returns
     -------
     ndarray of int, shape (min(n, n_products),)
-        Numbers of the chosen products, in the order of choice; ties go to the first. Takes
+        Row indices of the chosen products, in the order of choice; ties go to the first. Takes
         O(n · n_products · n_features) time.
 
     Raises
@@ -262,7 +264,7 @@ def diverse_products(products: ArrayLike, n: int) -> NDArray[np.intp]:
 
 
 def smallest_distance(products: NDArray[np.bool_]) -> int:
-    """Return in how many features the two most similar products differ; 0 if there are fewer than two."""
+    """Return the least number of features in which two products differ; 0 for fewer than two products."""
     distances = [
         int((products[place + 1 :] != row).sum(axis=1).min()) for place, row in enumerate(products[:-1])
     ]
@@ -270,7 +272,7 @@ def smallest_distance(products: NDArray[np.bool_]) -> int:
 
 
 DRAWN_NODES = 2_000_000
-"""Nodes of a diagram that is made to draw from."""
+"""Most nodes of a diagram that products are drawn from."""
 
 
 def uniform_sample(
@@ -286,15 +288,15 @@ def uniform_sample(
     Parameters
     ----------
     model : FeatureModel
-        What the products are of.
+        Model to draw from.
     n : int
-        How many to draw.
+        Number of products to draw.
     rng : numpy.random.Generator, optional
         Source of the draws; default: a fixed one.
     max_nodes : int, default=2_000_000
-        Budget of the decision diagram from which they are drawn.
+        Most nodes of the decision diagram that they are drawn from.
     budget : Budget, optional
-        How long the diagram may take.
+        Time for making the diagram.
 
     Returns
     -------

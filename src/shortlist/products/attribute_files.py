@@ -40,17 +40,17 @@ def read_attributes(
         The model that the features belong to. Names are compared as written first, then without case, spaces
         and signs.
     renames : mapping of str to str, optional
-        What a name in the file is called in the model.
+        Name in the model of each name in the file.
     ignore_unknown : bool, default=False
-        Whether rows of features that the model does not have are passed over, and counted in a note.
+        Whether rows of unknown features are passed over, and counted in a note.
     notes : list of str, optional
-        Gets a sentence about another separator than the comma, about decimal commas, and about such rows.
+        Receives a sentence about another separator than the comma, decimal commas, and unknown features.
 
     Raises
     ------
     BadFileError
-        If the file cannot be read as such a table, names no feature of the model, one twice, or, unless it
-        may, an unknown one; says in which line.
+        If the file is no such table, or names no feature of the model, or one twice, or an unknown one
+        without `ignore_unknown`; the message names the line.
         Missing values and non-numeric ones are errors only once the attribute is used.
     """
     name, content = read_content(path)
@@ -66,10 +66,10 @@ def read_attributes(
 
 
 def attributes_beside(model_path: str | Path) -> Path | None:
-    """Return the ``.augment`` file that lies next to a model, as those of the LVAT models do, or None.
+    """Return the ``.augment`` file beside a model, as the LVAT models have it; None if there is none.
 
-    For ``m.dimacs`` this is ``m.dimacs.augment``; for ``m.dimacs.gz`` also that of the unpacked name; either
-    may be compressed itself.
+    For ``m.dimacs`` this is ``m.dimacs.augment``. For ``m.dimacs.gz`` the file of the unpacked name counts
+    too. The ``.augment`` file may be compressed.
     """
     path = Path(model_path)
     names = [path.name] + ([path.stem] if path.suffix == ".gz" else [])
@@ -86,7 +86,7 @@ def _table(
 ) -> AttributeTable:
     """Take the attributes from the rows of a table, the header first.
 
-    `passed_over` gets a sentence about rows of unknown features; they are an error where it is None.
+    `passed_over` receives a sentence about rows of unknown features; if it is None, such a row is an error.
     """
     header = _header(source, rows[0][1])
     attributes = [name for name in header if name not in {"feature", "id", ""}]
@@ -120,7 +120,7 @@ def _table(
 
 
 def _passed_over(source: Source, unknown: list[str], *, others: int) -> str:
-    """Say which rows are of unknown features; an error if there are no others."""
+    """Return the note on rows of unknown features; raise an error if no other rows are there."""
     some = all_of(unknown, most=3)
     if not others:
         raise source.error(f"no row is of a feature of the model, got {some}. Is it the right file?")
@@ -131,7 +131,7 @@ def _passed_over(source: Source, unknown: list[str], *, others: int) -> str:
 def _full_rows(
     source: Source, rows: list[tuple[int, list[str]]], width: int
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not empty, with their lines, without spaces around cells."""
+    """Yield the line number and the stripped cells of each row that is not empty."""
     for line, row in rows:
         if not row:
             raise source.error("a quote that opened before is not closed.", line=line)
@@ -160,7 +160,7 @@ def _header(source: Source, cells: list[str]) -> list[str]:
 
 
 def _feature(names: FeatureNames, name: str, identifier: str) -> int | None:
-    """Return the feature that a row is about; None if the model has none of that name."""
+    """Return the feature of a row; None if the model has no feature of that name."""
     if name in names.repeated and identifier in names.exact:
         return names.exact[identifier]
     return names.find(name, repeats=True)
@@ -207,7 +207,7 @@ def _augment(source: Source, model: FeatureModel) -> AttributeTable:
 
 
 def _with_reuse(columns: Mapping[str, dict[int, Value]]) -> Mapping[str, Mapping[int, Value]]:
-    """Add ``not_used_before`` where only ``used_before`` is given as 0 and 1."""
+    """Add ``not_used_before`` if only ``used_before`` is given, as 0 and 1."""
     if "used_before" not in columns or "not_used_before" in columns:
         return columns
     numbers = {i: as_decimal(str(value)) for i, value in columns["used_before"].items()}

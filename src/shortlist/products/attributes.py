@@ -16,13 +16,13 @@ from shortlist.products.model import FeatureModel, Value, suggestion
 from shortlist.tables.numbers import misfit, readings
 
 BUILT_IN = ("selected", "deselected")
-"""Objectives that every model has: how many features are selected and deselected."""
+"""Objectives of every model: the numbers of selected and of deselected features."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """One number per feature."""
+    """Attribute with one number per feature."""
 
     name: str
     """Name of the attribute."""
@@ -37,22 +37,22 @@ class Attribute:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class AttributeTable:
-    """Attributes as a file has them, before a choice is made."""
+    """Attributes of a file, before some of them are chosen."""
 
     source: str
-    """The file, for messages."""
+    """Name of the file, for messages."""
     columns: Mapping[str, Mapping[int, Value]]
     """Values by attribute and feature; gaps of the file are left out."""
     lines: Mapping[int, int] = field(default_factory=dict)
-    """Line of each feature in the file, where known."""
+    """Line of each feature in the file, if known."""
     units: Mapping[str, str] = field(default_factory=dict)
-    """Units by attribute, where known."""
+    """Units by attribute, if known."""
 
 
 def model_attributes(model: FeatureModel, source: str = "") -> AttributeTable:
     """Return the attributes that came with the model itself.
 
-    `source` is what messages call it, such as its file.
+    `source`: name of the model in messages, such as its file.
     """
     lines = dict(enumerate(model.lines)) if source else {}
     return AttributeTable(source or model.name or "the model", model.attributes, lines)
@@ -70,14 +70,15 @@ def exact_attribute(
 ) -> Attribute:
     """Return one attribute of a table as exact integers.
 
-    Raises BadInputError if there is no such attribute, features lack a value, a value is no finite number, or
-    one has more than :data:`~shortlist.exact.MOST_DECIMALS` decimals or does not fit into 53 bits.
+    Raises BadInputError if there is no such attribute, a feature lacks a value, or a value is not finite.
+    Numbers with more than :data:`~shortlist.exact.MOST_DECIMALS` decimals, or beyond 53 bits, are errors
+    too.
 
-    `name`: the attribute; one that differs in case only is found too, if there is just one. `model`: gives
-    the order of the features. `default`: stands for features without a value. Without a default, those with
-    children count 0, as they merely group others, and the rest are an error. `decimals`: round to this many
-    decimals, half to even; by default nothing is rounded. `unit`: unit, instead of the table's. `notes`: gets
-    a sentence about features that count 0 because they group others.
+    `name`: the attribute; a name that differs in case only is found too, if it is the only one. `model`:
+    gives the order of the features. `default`: value of the features without one. Without a default,
+    features with children count 0, as they merely group others; any other feature without a value is an
+    error. `decimals`: number of decimals to round to, half to even; by default nothing is rounded. `unit`:
+    unit, instead of the table's. `notes`: receives a sentence about the features that count 0.
 
     >>> from shortlist.products.model import make_model
     >>> model = make_model(["A", "B"])
@@ -100,7 +101,7 @@ def exact_attribute(
 def _check_absent(
     table: AttributeTable, name: str, absent: Sequence[int], model: FeatureModel, notes: list[str] | None
 ) -> None:
-    """Refuse features without a value, unless they only group others; of these tell how many there are."""
+    """Refuse features without a value, unless they only group others; count those in a note."""
     grouping = {group.parent for group in model.groups}
     missing = [i for i in absent if i not in grouping]
     if missing:
@@ -127,11 +128,11 @@ def chosen_attributes(
     decimals: int | None = None,
     notes: list[str] | None = None,
 ) -> dict[str, Attribute]:
-    """Return the attributes called `names`, each from the first table with it.
+    """Return the attributes of these names, each from the first table that has it.
 
     Built-in names are passed over.
 
-    Options are by the name asked for; errors are those of ``exact_attribute``.
+    The options are mappings from names to the options of ``exact_attribute``, which raises the errors.
     """
     chosen = {}
     for name in dict.fromkeys(names):
@@ -158,7 +159,7 @@ def scaled_attribute(
 ) -> Attribute:
     """Scale decimals to integers by the smallest power of ten that loses nothing.
 
-    See ``exact_attribute``.
+    For the options see ``exact_attribute``.
     """
     if decimals is not None:
         numbers = [round(number, decimals) for number in numbers]
@@ -200,7 +201,7 @@ def attribute_name(table: AttributeTable, name: str) -> str:
 def as_number(value: Value | float, place: str) -> Decimal:
     """Return a value as a number; true and false count 1 and 0.
 
-    `place` is named in the error where it is none.
+    `place` names the value in the error about one that is no number.
     """
     if isinstance(value, bool):
         return Decimal(int(value))
@@ -214,7 +215,7 @@ def as_number(value: Value | float, place: str) -> Decimal:
 
 
 def _column_numbers(table: AttributeTable, name: str, model: FeatureModel) -> dict[int, Decimal]:
-    """Return the values of a column as numbers; refuse the first that does not fit the others."""
+    """Return the values of a column as numbers; refuse the first text in a column of numbers."""
     column = table.columns[name]
     texts = [value for value in column.values() if isinstance(value, str)]
     wrong = misfit(texts) if any(as_decimal(text) is None for text in texts) else None
@@ -231,20 +232,20 @@ def _column_numbers(table: AttributeTable, name: str, model: FeatureModel) -> di
 
 
 def place_of(table: AttributeTable, name: str, feature: int, model: FeatureModel) -> str:
-    """Say the location of a value: file, line if known, column and feature."""
+    """Return the location of a value in words: file, line if known, column and feature."""
     line = f":{table.lines[feature]}" if feature in table.lines else ""
     return f"{table.source}{line}: {name!r} of {model.labels[feature]!r}"
 
 
 def random_attributes(model: FeatureModel, *, rng: np.random.Generator) -> dict[str, Attribute]:
-    """Draw cost, defects and not_used_before for every feature, as Sec. 5.1.5 of :cite:t:`Xue2018`.
+    """Draw cost, defects and not_used_before for every feature (Sec. 5.1.5 of :cite:t:`Xue2018`).
 
     The cost is normal within [5, 15] with two decimals, defects are an integer normal within [0, 10], and
-    not_used_before is 0 or 1 with equal probability. The paper states neither mean nor deviation: the middle
-    of the range and a sixth of its width are our choice, values outside are drawn again.
+    not_used_before is 0 or 1 with equal probability. The paper states neither mean nor deviation. We take
+    the middle of the range and a sixth of its width, and draw values outside again.
 
-    `model`: the model that the features belong to; one draw for each, in order. `rng`: source of randomness:
-    the same seed gives the same attributes.
+    `model`: the model of the features; each gets one draw, in order. `rng`: source of randomness; the same
+    seed gives the same attributes.
 
     >>> from shortlist.products.model import make_model
     >>> drawn = random_attributes(make_model(["A", "B"]), rng=np.random.default_rng(1))
@@ -270,24 +271,25 @@ def _normal_within(low: int, high: int, n: int, rng: np.random.Generator) -> NDA
 _LIKE_A_NUMBER = re.compile(
     r"[^\w\s.,]?\s?[+-]?(\d{1,3}([.,'\s]\d{3})+|\d*)([.,]?\d+)([eE][+-]?\d+)?\s?[^\w\s.,]?"
 )
-"""A number with a sign of currency or percent, a decimal comma, groups of thousands, or an unusual size."""
+"""Pattern of a number with a sign of currency or percent, a decimal comma, groups of thousands, or an
+unusual size.
+"""
 
 _LONGEST = 60
-"""Characters of a value that are looked at for this."""
+"""Most characters of a value that are compared with this pattern."""
 
 
 def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list[str], dict[str, str]]:
-    """Return the names of the attributes of a table, in its order, and why its other columns are none.
+    """Return the names of the attributes of a table, in its order, and a reason for each other column.
 
     A column is an attribute if at least half of its values are numbers, or are written like numbers:
-    ``12,50``, ``€5``, ``5 %``, ``1e300``. Then every one of them must be a number, as a column that is
-    dropped for one bad value would make the answer one to another question. Other columns are texts.
-    ``used_before`` is left out if there is ``not_used_before``, which says the same with the sense reversed.
-    Names that cannot be written in a list of objectives are left out too. Raises BadFileError if an attribute
-    has a value that is no number, or a column has no values at all; says where.
+    ``12,50``, ``€5``, ``5 %``, ``1e300``. Then every value must be a number, since dropping the column
+    would change the question. Other columns are texts. ``used_before`` is left out beside
+    ``not_used_before``, its complement. Names that cannot be written in a list of objectives are left out
+    too. Raises BadFileError if an attribute has a value that is no number, or a column has no values; the
+    message names the location.
 
-    `names`, which it returns: the attributes. `left_out`, which it returns: every other column, and the
-    reason.
+    Returned are `names`, the attributes, and `left_out`, the reason for each other column.
 
     >>> from shortlist.products.model import make_model
     >>> table = AttributeTable("a.csv", {"cost": {0: "1.5"}, "note": {0: "new"}})
@@ -340,7 +342,7 @@ def _is_like_a_number(value: Value) -> bool:
 
 
 def _check_reuse(table: AttributeTable, model: FeatureModel) -> None:
-    """Raise if some values of ``used_before`` are not 0 or 1 while most are."""
+    """Raise an error if most values of ``used_before`` are 0 or 1 but some are not."""
     column = table.columns["used_before"]
     wrong = [feature for feature, value in column.items() if as_decimal(str(value)) not in {0, 1}]
     if wrong and 2 * len(wrong) <= len(column):

@@ -1,4 +1,4 @@
-"""Costs of a choice: values of objectives and products that remain; and the best remaining product."""
+"""Effects of a decision on the remaining products and their objectives; the best remaining product."""
 
 import contextlib
 from collections.abc import Iterable, Sequence
@@ -22,22 +22,22 @@ from shortlist.products.rules import are_valid
 from shortlist.runs.budget import Budget
 
 ROUGH_SECONDS = 1.0
-"""So long a product is looked for where a program has found none in time."""
+"""Seconds of the search for any product, after a program found none in time."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class End:
-    """The ideal or the worst value of an objective, in integers."""
+    """Least or largest value of an objective, in integers."""
 
     value: int | None
-    """Value of the found product nearest to the end, scaled and to minimise; None if none was found."""
+    """Scaled value, to minimise, of the found product nearest to the end; None if none was found."""
     bound: int | None
-    """No product goes beyond it; None if nothing is known."""
+    """Proved bound of the end, scaled, to minimise; None if none is known."""
 
     @property
     def proved(self) -> bool:
-        """Whether the value is the end itself."""
+        """Whether the value is proved to be the end."""
         return self.value is not None and self.value == self.bound
 
 
@@ -47,13 +47,13 @@ class ValuesLeft:
     """Range of one objective over the remaining products."""
 
     objective: FeatureObjective
-    """Objective of the range; it also writes the values (:meth:`FeatureObjective.value_text`)."""
+    """Objective of the range; it writes the values too (:meth:`FeatureObjective.value_text`)."""
     ideal: End
     worst: End
-    """The least and the largest value to minimise."""
+    """Least and largest scaled value, to minimise."""
 
     def text(self) -> str:
-        """Say the range that is left, such as ``8 to 14 EUR``; an unproved end is called so."""
+        """Return the range in words, such as ``8 to 14 EUR``; an unproved end has a question mark."""
         return f"{self._end_text(self.ideal)} to {self._end_text(self.worst)}"
 
     def _end_text(self, end: End) -> str:
@@ -68,7 +68,7 @@ class ValuesLeft:
 def values_by_diagram(
     diagram: Diagram, objectives: Sequence[FeatureObjective], literals: Iterable[int]
 ) -> tuple[ValuesLeft, ...] | None:
-    """Return the exact ranges over a diagram's models in which literals hold; None if there is none.
+    """Return the range of each objective over the models with the literals, exact; None if there are none.
 
     Auxiliary variables of the diagram cost nothing.
     """
@@ -92,11 +92,11 @@ def values_by_programs(
     *,
     budget: Budget | None = None,
 ) -> tuple[ValuesLeft, ...] | None:
-    """Return the ranges by integer programs, two for each objective; None if they prove there is nothing.
+    """Return the range of each objective by two integer programs; None if the literals allow no product.
 
-    A value that could not be proved within its share of the time comes with a bound, and says so. Where there
-    is no value at all by then, a product found by satisfiability gives one, and what the open features add up
-    to at best gives a bound.
+    A value not proved within its share of the time comes with a bound. If a program finds no value in time,
+    a product found by satisfiability gives the value. The best sum of the open features then gives the
+    bound.
     """
     asked, budget = tuple(literals), budget or Budget()
     nothing = np.zeros(limited.model.n_features, dtype=np.int64)
@@ -106,7 +106,7 @@ def values_by_programs(
     for number, goal in enumerate(objectives):
         ends: list[Least] = []
         for side, coefficients in enumerate((goal.minimised, -goal.minimised)):
-            # of what is left for the others
+            # a share of the time that is left for this solve and those after it
             share = budget.share(1 / (2 * (len(objectives) - number) - side))
             found = least_value(limited.model, coefficients, asked, budget=share)
             if not found.possible:
@@ -119,7 +119,7 @@ def values_by_programs(
 def _rough(
     limited: LimitedModel, coefficients: NDArray[np.int64], asked: tuple[int, ...], found: Least
 ) -> Least:
-    """Return the known bound without a program where that is more than a program found."""
+    """Fill in a missing bound from the sum of costs, and a missing value from a satisfiable product."""
     value, bound = found.value, found.bound
     decided = {abs(literal) - 1: literal > 0 for literal in asked}
     if bound is None:
@@ -140,7 +140,7 @@ def _rough(
 
 
 def _left(goal: FeatureObjective, low: Least, high: Least) -> ValuesLeft:
-    """Return the ends of an objective from the least sums of its costs and of their opposites."""
+    """Return the range of an objective from the least sums of its costs and of the negated costs."""
     constant = goal.offset * goal.objective.sign
 
     def end(least: Least, sign: int) -> End:
@@ -153,46 +153,46 @@ def _left(goal: FeatureObjective, low: Least, high: Least) -> ValuesLeft:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class Side:
-    """Remaining products and values with a feature selected, or deselected."""
+    """Remaining products and ranges with a feature selected, or with it deselected."""
 
     values: tuple[ValuesLeft, ...]
-    """One for each objective."""
+    """Range of each objective."""
     n_products: int | None
-    """Number of products that remain; None where they are not counted."""
+    """Number of products that remain; None if they are not counted."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class FeatureChoice:
-    """Costs of deciding a feature."""
+    """Effects of deciding a feature."""
 
     feature: int
     """Index of the feature, from 0."""
     now: Side
-    """Remaining products and values before the choice."""
+    """Remaining products and ranges before the choice."""
     selected: Side | None
     deselected: Side | None
-    """Remaining products and values after deselection; None where that is impossible."""
+    """Remaining products and ranges after selection and after deselection; None if it is impossible."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class FinishedConfiguration:
-    """A configuration that was completed as well as one objective allows."""
+    """Configuration completed with the best value of one objective."""
 
     state: DecisionState
-    """State with every feature decided; as before if no product was found in time."""
+    """State with every feature decided; unchanged if no product was found in time."""
     answer: Configured
-    """The product, with its value and proof."""
+    """Best product, with its value and proof."""
 
 
 def values_left(
     state: DecisionState, literals: Sequence[int] = (), *, budget: Budget | None = None
 ) -> tuple[ValuesLeft, ...] | None:
-    """Return the ranges of objectives left by the decisions, and by further literals.
+    """Return the range of each objective over the products that the decisions and further literals allow.
 
-    Exact from the diagram. Without one, integer programs look for the ends of each objective, and what they
-    do not prove within the time limit, or `budget`, comes with a bound.
+    The diagram gives exact ranges. Without one, integer programs look for both ends of each range. An end
+    not proved within the time limit, or within `budget`, comes with a bound.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def values_left(
 
 
 def cost_of(state: DecisionState, feature: int | str) -> FeatureChoice:
-    """Return the ranges left of every objective now, with a feature by number or name, and without it.
+    """Return the ranges of the objectives now, with a feature selected, and with it deselected.
 
     Raises
     ------
@@ -239,10 +239,10 @@ def cost_of(state: DecisionState, feature: int | str) -> FeatureChoice:
 def finish(
     state: DecisionState, objective: FeatureObjective, *, by: str = "", stage: str = ""
 ) -> FinishedConfiguration:
-    """Complete a configuration so that one objective is as good as the decisions and limits allow.
+    """Complete a configuration with the best value of one objective that decisions and limits allow.
 
-    The best product is that of :func:`shortlist.products.configuration.product_front.configure`, whose status
-    says whether it is proved. Every feature that is not decided yet becomes a decision, all in one step.
+    The best product comes from :func:`shortlist.products.configuration.product_front.configure`; its status
+    says whether it is proved. All open features become decisions in one step.
 
     Raises
     ------
@@ -272,7 +272,7 @@ def finish(
 
 
 def _side(state: DecisionState, literals: tuple[int, ...], budget: Budget) -> Side | None:
-    """Return the products and ranges left with further literals; None if there are none."""
+    """Return the remaining products and ranges with further literals; None if no product has them."""
     values = values_left(state, literals, budget=budget)
     if values is None:
         return None

@@ -19,11 +19,11 @@ from shortlist.products.model import FeatureModel, Group
 
 @dataclass(frozen=True, eq=False)
 class TracedClauses:
-    """Clauses, and the rule of the model that each comes from."""
+    """Clauses, and the rule number of each."""
 
     clauses: Clauses
-    """Feature i, counted from 0, is variable i + 1; variables above the number of features are auxiliary, and
-    every product fixes the values of all of them.
+    """Clauses over the features: feature i, counted from 0, is variable i + 1. Higher variables are
+    auxiliary; every product fixes their values.
     """
     rules: NDArray[np.int32]
     """Rule number of each clause, see :func:`~shortlist.products.rules.rule_text`,
@@ -34,7 +34,7 @@ class TracedClauses:
 def to_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) -> Clauses:
     """Return clauses whose solutions, cut to the features, are exactly the products, each once.
 
-    Trees, clauses and formulas that distribute into few clauses
+    Trees, clauses, and formulas that distribute into few clauses
     (:class:`~shortlist.products.cnf.ClauseLimits`) need no auxiliary variables; see
     :func:`~shortlist.products.clauses.traced_clauses`.
 
@@ -47,11 +47,12 @@ def to_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) -> Cla
 
 
 def traced_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) -> TracedClauses:
-    """Return the clauses of a model and the rule behind each of them.
+    """Return the clauses of a model, each with the number of its rule.
 
-    A group of n children takes n clauses for their parent and, for m of n, one clause for every n - m + 1 or
-    m + 1 of the children; where these are too many, and for linear comparisons, a decision diagram with
-    auxiliary variables. Raises BadInputError if a linear comparison needs too many auxiliary variables.
+    A group of n children takes n clauses for their parent and, for m of n, one clause for every n - m + 1
+    or m + 1 of the children. Where these are too many, and for linear comparisons, a decision diagram with
+    auxiliary variables takes their place. Raises BadInputError if a linear comparison needs too many
+    auxiliary variables.
     """
     definitions = Definitions(model.n_features, limits)
     blocks: list[list[Clause]] = [] if model.root is None else [[(model.root + 1,)]]
@@ -74,7 +75,7 @@ def traced_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) ->
 
 
 def _all_definitions(definitions: Definitions) -> list[Clause]:
-    """Return the clauses of all auxiliary variables, the comparisons' included."""
+    """Return the clauses of all auxiliary variables, including those of the comparisons."""
     for comparison, variable in definitions.undefined:
         definitions.clauses += _equal(variable, linear_literal(comparison, definitions))
     definitions.undefined.clear()
@@ -97,7 +98,7 @@ def _group_clauses(group: Group, definitions: Definitions) -> list[Clause]:
 
 
 def _bounded(parent: int, literals: list[int], least: int, definitions: Definitions) -> list[Clause]:
-    """Return the clauses for: with the parent, at least `least` of `literals` are true.
+    """Return clauses that require, with the parent, at least `least` true literals.
 
     Without the parent all children are out, so a bound on negated children needs no condition.
     """
@@ -129,7 +130,7 @@ def _constraint_clauses(formula: Formula, definitions: Definitions) -> list[Clau
 
 
 def _plain_clause(formula: Formula) -> list[Clause] | None:
-    """Return the clause that a disjunction of literals already is; None for anything else."""
+    """Return a disjunction of literals as one clause; None for any other formula."""
     if not isinstance(formula, Or):
         return None
     literals = [part.value for part in formula.parts if isinstance(part, Literal)]
@@ -149,9 +150,9 @@ def linear_literal(comparison: Linear, definitions: Definitions) -> int | bool:
 
     Where it always or never holds, the answer is True or False.
 
-    Coefficients are made positive and sorted, largest first; nodes with the same remaining sums are shared by
-    intervals (Abío, Nieuwenhuis, Oliveras, Rodríguez-Carbonell & Mayer-Eichberger 2012), and each node is an
-    auxiliary variable that is defined in both directions (Eén & Sörensson 2006). Raises BadInputError if the
+    Coefficients are made positive and sorted, largest first. Nodes with the same remaining sums are shared
+    by intervals (Abío, Nieuwenhuis, Oliveras, Rodríguez-Carbonell & Mayer-Eichberger 2012). Each node is an
+    auxiliary variable, defined in both directions (Eén & Sörensson 2006). Raises BadInputError if the
     diagram needs more nodes than the limits of `definitions` allow.
 
     >>> definitions = Definitions(3)
@@ -173,7 +174,7 @@ def linear_literal(comparison: Linear, definitions: Definitions) -> int | bool:
 
 
 def _positive(comparison: Linear) -> tuple[list[tuple[int, int]], int]:
-    """Return (coefficient, literal), coefficients positive and largest first, and their bound."""
+    """Return the (coefficient, literal) pairs, coefficients positive and largest first, and their bound."""
     terms, upper = [], comparison.upper
     for factor, variable in zip(comparison.coefficients, comparison.variables, strict=True):
         if factor < 0:
@@ -207,7 +208,7 @@ def _diagram(
 
     most = definitions.limits.diagram_nodes
     if terms and terms[0][0] == terms[-1][0]:
-        most = max(most, 4 * len(terms))  # what an alternative of many features takes
+        most = max(most, 4 * len(terms))  # nodes that an alternative of many features needs
     n_nodes, stack = 0, [(0, upper)]
     while stack:
         level, rest = stack[-1]

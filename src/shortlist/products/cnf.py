@@ -1,4 +1,4 @@
-"""Formulas to clauses: by distribution where that stays small, with defined auxiliary variables elsewhere."""
+"""Formulas to clauses, by distribution while they stay few, else with auxiliary variables."""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -6,21 +6,21 @@ from typing import TypeAlias
 from shortlist.products.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or, fold
 
 Clause: TypeAlias = tuple[int, ...]
-"""A disjunction of literals, sorted by variable; never a tautology."""
+"""Clause as a sorted disjunction of literals, by variable; never a tautology."""
 
 
 @dataclass(frozen=True)
 class ClauseLimits:
-    """Limits of an encoding by clauses: from where it takes auxiliary variables, and where it gives up."""
+    """Limits of an encoding by clauses: thresholds for auxiliary variables, and sizes at which it fails."""
 
     distribution: int = 256
-    """Most clauses that one conjunct of a formula may become without auxiliary variables."""
+    """Most clauses per conjunct of a formula without auxiliary variables."""
     group_literals: int = 2_000_000
-    """Most literals that the bound of one group may become without them: an alternative of n children is one
-    clause of two literals for every two of them.
+    """Most literals in the bound of a group without auxiliary variables: an alternative of n children takes
+    a clause of two literals for every pair.
     """
     formula_nodes: int = 20_000
-    """Most parts of a formula without them: nested equivalences double it at every level."""
+    """Most parts of a formula without auxiliary variables: nested equivalences double it at every level."""
     diagram_nodes: int = 20_000
     """Most nodes of the diagram of one linear comparison, each an auxiliary variable."""
 
@@ -30,28 +30,28 @@ CLAUSE_LIMITS = ClauseLimits()
 
 @dataclass(eq=False)
 class Definitions:
-    """Auxiliary variables and what they stand for, as it grows.
+    """Auxiliary variables and the formulas that define them; the collection grows.
 
-    Each is defined in both directions, so it has exactly one value for each product: the number of models
-    stays the same, and leaving the auxiliary variables out gives exactly the products.
+    Each variable is defined in both directions, so every product gives it exactly one value. The number of
+    models stays the same, and the models without the auxiliary variables are exactly the products.
     """
 
     n_variables: int
-    """Number of variables of the model with the defined ones."""
+    """Number of variables, those of the model and the auxiliary ones."""
     limits: ClauseLimits = CLAUSE_LIMITS
     clauses: list[Clause] = field(default_factory=list)
     linear: dict[Linear, int] = field(default_factory=dict)
     undefined: list[tuple[Linear, int]] = field(default_factory=list)
 
     def fresh(self) -> int:
-        """Return the next variable."""
+        """Return the number of a new auxiliary variable."""
         self.n_variables += 1
         return self.n_variables
 
     def atom(self, comparison: Linear) -> int:
-        """Return the literal that stands for a linear comparison.
+        """Return the literal of a linear comparison.
 
-        A new one waits in `undefined` for its clauses.
+        The literal of a new comparison waits in `undefined` for its clauses.
         """
         if comparison.negated() in self.linear:
             return -self.linear[comparison.negated()]
@@ -64,12 +64,12 @@ class Definitions:
 def formula_clauses(formula: Formula, definitions: Definitions) -> list[Clause]:
     """Return clauses that hold exactly where the formula does.
 
-    Each conjunct is distributed if neither it nor a part of it needs more clauses than the limit
-    of `definitions`; otherwise every connective of it gets an auxiliary variable (Tseitin 1968), defined in
+    A conjunct is distributed if neither it nor a part of it needs more clauses than the limit of
+    `definitions`. Otherwise each of its connectives gets an auxiliary variable (Tseitin 1968), defined in
     both directions. Clauses that others imply are left out.
 
-    `formula`: any formula; a linear comparison becomes the literal that `definitions` gives it.
-    `definitions`: takes up the auxiliary variables and their clauses.
+    `formula`: any formula; a linear comparison becomes its literal in `definitions`. `definitions`:
+    receives the auxiliary variables and their clauses.
 
     >>> a, b, c = map(Literal, (1, 2, 3))
     >>> formula_clauses(Implies(a, And((b, c))), Definitions(3))
@@ -87,7 +87,7 @@ def formula_clauses(formula: Formula, definitions: Definitions) -> list[Clause]:
 
 
 def conjuncts(formula: Formula) -> list[Formula]:
-    """Split a formula into parts that all must hold, in order; negated disjunctions are split too."""
+    """Split a formula into its conjuncts, in order; negated disjunctions are split too."""
     parts: list[Formula] = []
     stack = [(formula, True)]
     while stack:
@@ -104,14 +104,14 @@ def conjuncts(formula: Formula) -> list[Formula]:
 
 
 def _negated(formula: Formula) -> Formula:
-    """Return the negation, without a sign before an atom."""
+    """Return the negation of a formula, without a double negation of an atom."""
     if isinstance(formula, Literal):
         return Literal(-formula.value)
     return formula.negated() if isinstance(formula, Linear) else Not(formula)
 
 
 def _distributed(program: list[tuple[str, int]], most: int) -> list[Clause] | None:
-    """Return the clauses of a normal form without auxiliary variables; None where there are too many.
+    """Return the clauses of a normal form without auxiliary variables; None if there are too many.
 
     A clause is a bit set here, two bits per variable, so that products and inclusion are single operations.
     """
@@ -205,9 +205,9 @@ def _cross(parts: list[list[int]], positive: int, most: int) -> list[int] | None
 
 
 def without_implied(clauses: list[int]) -> list[int]:
-    """Leave out every bit set that contains another one, and repetitions; smallest first."""
+    """Remove repeated bit sets and supersets of others; return the rest, smallest first."""
     kept: list[int] = []
-    by_lowest: dict[int, list[int]] = {}  # a clause inside another one has its lowest bit there too
+    by_lowest: dict[int, list[int]] = {}  # a subset of a clause has its lowest bit in it too
     for clause in sorted(set(clauses), key=lambda c: (c.bit_count(), c)):
         rest = clause
         while rest:
@@ -224,7 +224,7 @@ def without_implied(clauses: list[int]) -> list[int]:
 
 
 def _defined(program: list[tuple[str, int]], definitions: Definitions) -> list[Clause]:
-    """Return the clauses of a normal form with an auxiliary variable for each connective below the first."""
+    """Return the clauses of a normal form, with an auxiliary variable for each connective below the first."""
     values: list[int] = []
     for kind, value in reversed(program[1:]):
         if kind == "literal":
@@ -242,7 +242,7 @@ def _defined(program: list[tuple[str, int]], definitions: Definitions) -> list[C
 
 
 def _literal_of(formula: Formula, definitions: Definitions) -> int:
-    """Return a literal that is true exactly where the formula holds, with a variable for each connective."""
+    """Return a literal equivalent to the formula, with an auxiliary variable for each connective."""
 
     def visit(node: Formula, parts: list[int]) -> int:  # noqa: PLR0911  # one return per kind of node
         match node:

@@ -1,4 +1,4 @@
-"""Two feature models compared, and a model as text of another format, proved to have the same products."""
+"""Comparison of two feature models; conversion to another format, with a proof of equal products."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,28 +35,28 @@ class ModelDifference:
     """Difference of a second model from a first one."""
 
     names: tuple[str, ...]
-    """The features of both models: all of the first, then the second's own."""
+    """Features of both models: all of the first, then those that only the second has."""
     removed: tuple[str, ...]
     added: tuple[str, ...]
-    """Features that only the first has, and only the second."""
+    """Features that only the first model has; features that only the second has."""
     lost: Mask | None
     gained: Mask | None
-    """A product that only the first has, and one that only the second has, ``(n_names,)``; None if there is
-    none, or a limit ended the search for it.
+    """A product that only the first model allows, and one that only the second allows, ``(n_names,)``. None
+    if there is none, or if a limit ended the search.
     """
     unsure: tuple[str, ...] = ()
     """Names of the fields, ``lost`` or ``gained``, that a limit left open."""
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """Effects that the first-to-second step may have on the products; one edit where all is known."""
+        """Possible effects on the products of the step from first to second; just one if all is known."""
         losses = (False, True) if "lost" in self.unsure else (self.lost is not None,)
         gains = (False, True) if "gained" in self.unsure else (self.gained is not None,)
         return tuple(_EDITS[loses, wins] for loses in losses for wins in gains)
 
     @property
     def edit(self) -> Edit | None:
-        """Effect of the step from the first to the second on the products; None where that is not known."""
+        """Effect on the products of the step from first to second; None if it is not known."""
         return self.edits[0] if len(self.edits) == 1 else None
 
 
@@ -66,15 +66,15 @@ _EDITS = {
     (True, False): Edit.SPECIALISATION,
     (True, True): Edit.ARBITRARY,
 }
-"""Kind of an edit, by whether it loses products and whether it gains some."""
+"""Effect of an edit, by whether it loses products and whether it gains some."""
 
 
 def difference(first: FeatureModel, second: FeatureModel, *, budget: Budget | None = None) -> ModelDifference:
-    """Compare the products of two models, whose features are matched by name.
+    """Compare the products of two models; features are matched by name.
 
-    A feature that one of them does not have counts as not selected there, as in the reasoning about edits of
-    :cite:t:`Thum2009`. A product is looked for that one model allows and a rule of the other forbids, clause
-    by clause. A budget that ends leaves open what it had not found; half of it is for what was lost.
+    A feature that only one model has counts as not selected in the other, as in the reasoning about edits
+    of :cite:t:`Thum2009`. For each clause of one model the other is searched for a product that breaks it.
+    The first half of the budget is for lost products; a search that it ends leaves its question open.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def difference(first: FeatureModel, second: FeatureModel, *, budget: Budget | No
 
 
 def _only_in(one: FeatureModel, other: FeatureModel, names: tuple[str, ...], budget: Budget) -> Mask | None:
-    """Return a product of one model, over all names, that the other does not have."""
+    """Return a product of one model, over all names, that the other does not allow."""
     traced = traced_clauses(other)
     mine = _placed(traced_clauses(one).clauses, one, names, len(names))
     theirs = _placed(traced.clauses, other, names, mine.n_variables)
@@ -128,7 +128,7 @@ def _absent(model: FeatureModel, names: tuple[str, ...]) -> list[int]:
 
 
 def _placed(clauses: Clauses, model: FeatureModel, names: tuple[str, ...], n_taken: int) -> Clauses:
-    """Return clauses with features numbered as in `names`, and auxiliary variables behind `n_taken`."""
+    """Return clauses with features numbered as in `names`, and auxiliary variables after `n_taken`."""
     places = {name: place for place, name in enumerate(names, 1)}
     n_auxiliary = clauses.n_variables - model.n_features
     numbers = np.zeros(clauses.n_variables + 1, dtype=np.int64)
@@ -140,10 +140,10 @@ def _placed(clauses: Clauses, model: FeatureModel, names: tuple[str, ...], n_tak
 def first_breach(
     clauses: Clauses, claims: Iterable[Sequence[int]], *, known: Clauses | None = None, budget: Budget | None
 ) -> Mask | None:
-    """Return a model of clauses that breaks one of the claims, or None where they imply all of them.
+    """Return a model of clauses that breaks one of the claims; None if the clauses imply them all.
 
-    `claims`: clauses over the same variables. `known`: claims among these are passed over, as they are among
-    `clauses`. Default: `clauses`. `budget`: ends the search by
+    `claims`: clauses over the same variables. `known`: clauses that need no check when they are among the
+    claims. Default: `clauses`. `budget`: ends the search by
     :class:`~shortlist.logic.sat.SearchStoppedError`.
 
     >>> chain = Clauses.from_clauses(3, [(-1, 2), (-2, 3)])
@@ -164,7 +164,7 @@ def first_breach(
 
 
 def renumbered(clauses: Clauses, numbers: NDArray[np.int64], n_variables: int) -> Clauses:
-    """Return clauses in which variable v is called ``numbers[v]``, of `n_variables`; entry 0 is not used."""
+    """Return the clauses with variable v renamed to ``numbers[v]``, of `n_variables`; entry 0 is not used."""
     literals = np.sign(clauses.literals) * numbers[np.abs(clauses.literals)]
     return Clauses(n_variables, literals.astype(np.int32), clauses.offsets)
 
@@ -183,26 +183,26 @@ class Conversion:
     """A feature model in another format."""
 
     text: str
-    """The file."""
+    """Content of the file."""
     kind: str
     """Format of the text: ``uvl``, ``featureide``, ``sxfm`` or ``dimacs``."""
     proved: bool
-    """Whether it is proved that the products are the same; False if the budget ended first."""
+    """Whether equal products are proved; False if the budget ended first."""
     notes: tuple[str, ...]
-    """Notes on parts that the format writes in another way or not at all, a sentence each."""
+    """Sentences about each part that the format writes in another way or not at all."""
 
 
 def convert_model(model: FeatureModel, kind: str, *, budget: Budget | None = None) -> Conversion:
     """Write a model in a format, read the text back, and prove that the products are the same.
 
-    Every product of the model belongs to exactly one of the text, cut to the features, and the reverse. The
-    proof is of the text as a reader understands it, so it covers writer and reader
+    Each product of the model belongs to exactly one product of the text, cut to the features, and the
+    reverse. The proof is about the text as the reader understands it, and so covers both writer and reader
     (:func:`~shortlist.products.conversion.first_difference`).
 
     Parameters
     ----------
     model : FeatureModel
-        What to write.
+        Model to write.
     kind : {"uvl", "featureide", "sxfm", "dimacs"}
         The format.
     budget : Budget, optional
@@ -244,7 +244,7 @@ def convert_model(model: FeatureModel, kind: str, *, budget: Budget | None = Non
 
 
 def _lost(model: FeatureModel, again: FeatureModel, variables: Sequence[int]) -> list[str]:
-    """Name the parts of a model besides its rules that were not read back."""
+    """Name the parts of a model, other than rules, that were lost when the text was read back."""
     places = {variable - 1: place for place, variable in enumerate(variables) if variable}
     notes = []
     renamed = [
@@ -301,20 +301,19 @@ def _changed_attributes(model: FeatureModel, again: FeatureModel, places: Mappin
 def first_difference(
     model: FeatureModel, other: FeatureModel, variables: Sequence[int], *, budget: Budget | None = None
 ) -> Mask | None:
-    """Return features that only one of two models allows, or None if their products are the same.
+    """Return a selection that only one of two models allows; None if their products are the same.
 
-    `other`: the other one. It has all features of the first, and may have auxiliary ones and a new root.
-    `variables`: for each feature of `other` what it stands for: a variable of
-    :func:`~shortlist.products.clauses.to_clauses` of `model`, or 0 for a feature that every product
-    of `other` must have. All features of `model` must be there. `budget`: ends the search by
-    :class:`~shortlist.logic.sat.SearchStoppedError`.
+    `other`: the second model. It has all features of the first, and may have auxiliary ones and a new root.
+    `variables`: for each feature of `other` its variable in :func:`~shortlist.products.clauses.to_clauses`
+    of `model`, or 0 if every product of `other` must have the feature. All features of `model` must occur.
+    `budget`: ends the search by :class:`~shortlist.logic.sat.SearchStoppedError`.
 
-    Each clause of one model is looked at under all clauses of the other, as a question about satisfiability.
-    Auxiliary variables are no obstacle: the clauses that define them give them exactly one value for all
-    features, and those that both models have are compared as if they were features.
+    A satisfiability solver checks each clause of one model under all clauses of the other. Auxiliary
+    variables are no obstacle: their clauses give them exactly one value for all features. Auxiliary
+    variables of both models are compared like features.
 
-    What is found, a mask over the features of `model`, is a product of one model that is no product of the
-    other, or that has another number of them. None proves that every product of `model` belongs to exactly
+    The selection, a mask over the features of `model`, is a product of one model alone, or one that belongs
+    to another number of products in the other. None proves that every product of `model` belongs to exactly
     one product of `other`, and the reverse.
 
     >>> from shortlist.products.model import make_group, make_model
@@ -328,7 +327,7 @@ def first_difference(
     numbers = np.zeros(mine.clauses.n_variables + 1, dtype=np.int64)
     for place, variable in enumerate(variables, start=1):
         numbers[variable] = place if variable else 0
-    hidden = 1 + np.flatnonzero(numbers[1:] == 0)  # auxiliary variables that the other one does not have
+    hidden = 1 + np.flatnonzero(numbers[1:] == 0)  # auxiliary variables that the second model does not have
     assert (hidden > model.n_features).all(), "every feature has its place in the other model"
     numbers[hidden] = n_known + 1 + np.arange(len(hidden))
     n = n_known + len(hidden)

@@ -33,11 +33,11 @@ _SIDES = {side_word(selected=side): side for side in (True, False)}
 
 
 def write_decisions(path: str | Path, model: FeatureModel, decisions: Sequence[Decision]) -> None:
-    """Write decisions in their order, as the ending of `path` says: ``.json``, or ``.csv``.
+    """Write decisions in their order; the ending of `path` decides between JSON and CSV.
 
-    JSON has a list of stages, each with its name and its decisions; one that goes on after another stage is
-    there twice. CSV has a row ``feature,decision,stage,by`` for each decision, and a name that a spreadsheet
-    would take for a formula has ``'`` before it.
+    JSON has a list of stages, each with its name and decisions; a stage that continues after another is
+    listed again. CSV has a row ``feature,decision,stage,by`` for each decision. Names that a spreadsheet
+    would take for a formula begin with ``'``.
 
     Raises
     ------
@@ -53,16 +53,16 @@ def write_decisions(path: str | Path, model: FeatureModel, decisions: Sequence[D
 
 
 def read_decisions(path: str | Path, model: FeatureModel) -> tuple[Decision, ...]:
-    """Read decisions in their order; the content decides whether a file is JSON or a table.
+    """Read decisions in their order, from JSON or a table; the content decides which.
 
-    A decision without a stage belongs to the stage that is called as the file, without its ending. A table
-    needs the columns ``feature`` and ``decision``, and may have ``stage`` and ``by``.
+    The stage of a decision without one is named after the file, without its ending. A table needs the
+    columns ``feature`` and ``decision``, and may have ``stage`` and ``by``.
 
     Raises
     ------
     BadFileError
-        If the file cannot be read, is neither, names no feature of the model, or has a stage or a person
-        that is not one line of text; says where.
+        If the file cannot be read, is neither, or names no feature of the model, or if a stage or a person
+        is not one line of text; the message names the location.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def read_decisions(path: str | Path, model: FeatureModel) -> tuple[Decision, ...
 def has_decisions(path: str | Path) -> bool:
     """Whether a file holds decisions, and not a plain configuration, by its content.
 
-    That is JSON, or a table with a column ``decision``.
+    Decisions are JSON, or a table with a column ``decision``.
     """
     try:
         text = read_source(path).text.lstrip()
@@ -95,22 +95,22 @@ def has_decisions(path: str | Path) -> bool:
 
 
 def staged_decisions(model: FeatureModel, decisions: Iterable[str | Path]) -> tuple[Decision, ...]:
-    """Read files of decisions in their order, and refuse the first contradiction.
+    """Read files of decisions in their order; raise an error at the first contradiction.
 
-    Each file is a stage of a staged configuration :cite:p:`Czarnecki2005`, or has several.
+    Each file is a stage of a staged configuration :cite:p:`Czarnecki2005`, or holds several.
 
     Parameters
     ----------
     model : FeatureModel
-        The model that the features belong to. If it has no product at all, no decision is refused for it.
+        Model of the features. If it has no product at all, its rules refuse no decision.
     decisions : iterable of str or Path
         The files, in the order of the stages.
 
     Raises
     ------
     ContradictionError
-        If a decision contradicts those before it; names its file, and the fewest decisions and rules that it
-        contradicts.
+        If a decision contradicts earlier ones; names its file, and the fewest decisions and rules that
+        exclude it.
     BadFileError
         If a file cannot be read.
     """
@@ -130,7 +130,7 @@ def staged_decisions(model: FeatureModel, decisions: Iterable[str | Path]) -> tu
 
 
 def decision_facts(model: FeatureModel, decisions: Iterable[Decision]) -> list[dict[str, str]]:
-    """Return decisions as JSON has them, by the names of :data:`DECISION_COLUMNS`."""
+    """Return the decisions as JSON objects, with the keys :data:`DECISION_COLUMNS`."""
     return [
         dict(
             zip(
@@ -168,7 +168,7 @@ def _as_csv(model: FeatureModel, decisions: Sequence[Decision]) -> str:
 
 @dataclass(frozen=True)
 class _Entry:
-    """A decision as a file has it, what messages call its place, and its line."""
+    """Unchecked decision of a file, the name of its location in messages, and its line."""
 
     given: dict[str, Any]
     place: str
@@ -195,7 +195,7 @@ def _table_entries(source: Source) -> list[_Entry]:
 
 
 def _json_entries(source: Source) -> list[_Entry]:
-    """Return the decisions of all stages, each with the name of its stage."""
+    """Return the unchecked decisions of all stages of a JSON file, each with its stage."""
     try:
         whole = json.loads(source.text)
     except RecursionError:

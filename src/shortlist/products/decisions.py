@@ -1,4 +1,4 @@
-"""Configuring step by step: decide a feature, see what follows and what is left, and take decisions back."""
+"""Stepwise configuration: decide a feature, list consequences and remaining values, undo decisions."""
 
 import dataclasses
 import unicodedata
@@ -33,13 +33,13 @@ class Decision:
     Attributes
     ----------
     feature : int
-        Which, from 0.
+        Index of the feature, from 0.
     selected : bool
-        True: it is in. False: it is out.
+        Whether the feature is selected, or else deselected.
     stage : str
         The stage of the configuration to which the decision belongs; empty if not named.
     by : str
-        Who or what decided; empty if unknown.
+        Person or tool that decided; empty if unknown.
 
     Raises
     ------
@@ -63,7 +63,7 @@ class Decision:
 
 
 def decision_text(model: FeatureModel, decision: Decision) -> str:
-    """Say the decision, its stage, and its author.
+    """Return a sentence with the decision, its stage, and its author.
 
     >>> from shortlist.products.model import make_model
     >>> decision_text(make_model(["Shop", "Card"]), Decision(1, False, "design", "Anna"))
@@ -75,9 +75,9 @@ def decision_text(model: FeatureModel, decision: Decision) -> str:
 
 
 def refuse_other_than_a_line(name: str, text: str) -> None:
-    """Raise where a text has line breaks, control characters or halves of characters.
+    """Raise an error if a text has line breaks, control characters or unpaired surrogates.
 
-    Printed they would fake lines, or could not be printed at all.
+    Printed, they would fake lines or fail.
     """
     if any(unicodedata.category(one) in {"Cc", "Cs", "Zl", "Zp"} for one in text):
         raise BadInputError(
@@ -86,7 +86,7 @@ def refuse_other_than_a_line(name: str, text: str) -> None:
 
 
 def side_word(*, selected: bool) -> str:
-    """Return the name of a side of a decision in files and messages."""
+    """Return the word for selected or deselected in files and messages."""
     return "selected" if selected else "deselected"
 
 
@@ -97,7 +97,7 @@ USUAL_SECONDS = 10.0
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class DecisionProblem:
-    """Parts that all states of one configuration share."""
+    """Data shared by all states of one configuration."""
 
     model: FeatureModel
     """Model as read."""
@@ -106,36 +106,36 @@ class DecisionProblem:
     limits: tuple[Constraint, ...]
     """Limits that every product has to meet."""
     limited: LimitedModel
-    """Model and limits together."""
+    """Model together with the limits."""
     diagram: Diagram | None
-    """All products within the limits, where it fits."""
+    """Diagram of all products within the limits; None if it does not fit."""
     uncounted: str
-    """Reason why there is no diagram; empty where there is one."""
+    """Reason why there is no diagram; empty if there is one."""
     time_limit_s: float
-    """Seconds for each question."""
+    """Seconds for each question about a state."""
 
     def budget(self) -> Budget:
-        """Return the budget of one question."""
+        """Return a new budget for one question."""
         return Budget(self.time_limit_s)
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class DecisionState:
-    """Decisions with their consequences; made by :func:`start`, :func:`decide_feature` and :func:`undo`."""
+    """Decisions and their consequences; made by :func:`start`, :func:`decide_feature` and :func:`undo`."""
 
     problem: DecisionProblem
     """Product line with its objectives and limits."""
     decisions: tuple[Decision, ...]
     """Decisions in their order."""
     forced: tuple[int, ...]
-    """Literals of the features with one value in all remaining products, by feature: decided, implied by
-    decisions and limits, or fixed by the model.
+    """Literals of the features with a single value in all remaining products, by feature: decided, implied
+    by decisions and limits, or fixed by the model.
     """
     complete: bool
-    """Whether these are all; otherwise the time was over."""
+    """Whether `forced` is complete; False if the time ended first."""
     n_products: int | None
-    """Number of products that remain; None where the diagram did not fit."""
+    """Number of products that remain; None if the diagram did not fit."""
     previous: "DecisionState | None" = None
     """The state before the last step; None at the start."""
 
@@ -146,19 +146,22 @@ class DecisionState:
 
     @property
     def open(self) -> tuple[int, ...]:
-        """Features that have no value yet, as far as is known."""
+        """Features without a known value."""
         known = {abs(literal) - 1 for literal in self.forced}
         return tuple(feature for feature in range(self.problem.model.n_features) if feature not in known)
 
     @property
     def follows(self) -> tuple[int, ...]:
-        """Literals that the last step brought, without the decisions themselves."""
+        """Literals that the last step implied, without its decisions."""
         before = set() if self.previous is None else {*self.previous.forced}
         return tuple(v for v in self.forced if v not in before and v not in self.literals)
 
 
 def what_is_forced(problem: DecisionProblem, literals: Sequence[int]) -> Forced | None:
-    """Return the forced literals; OutOfReachError where the time does not tell whether anything is left."""
+    """Return the forced literals; None if no product is left.
+
+    Raises OutOfReachError if the time ends before that is known.
+    """
     try:
         return forced_features(problem.limited, literals, budget=problem.budget())
     except SearchStoppedError:
@@ -168,7 +171,7 @@ def what_is_forced(problem: DecisionProblem, literals: Sequence[int]) -> Forced 
 
 
 MOST_TOLD = 12
-"""Parts of a contradiction that a message names; the error has all of them."""
+"""Most parts of a contradiction that a message names; the error has all of them."""
 
 
 def start(
@@ -180,24 +183,24 @@ def start(
     max_nodes: int | None = None,
     time_limit_s: float = USUAL_SECONDS,
 ) -> DecisionState:
-    """Begin a configuration: nothing is decided, and what holds in every product is known.
+    """Begin a configuration without decisions; the features fixed by the model are known.
 
     Parameters
     ----------
     model : FeatureModel
-        What is configured.
+        Model to configure.
     objectives : str or sequence of FeatureObjective, default=()
-        What matters, for instance ``"min cost, max quality"``: :func:`values_left
-        <shortlist.products.choices.values_left>` tells what is left of each.
+        Objectives, such as ``"min cost, max quality"``: :func:`values_left
+        <shortlist.products.choices.values_left>` returns their remaining ranges.
     attributes : mapping of str to Attribute, optional
-        For objectives and limits given as text. Default: those that came with the model.
+        Attributes for objectives and limits given as text. Default: those of the model.
     limits : sequence of str or Constraint
         Limits such as ``"cost<=120"``; products beyond them are left out.
     max_nodes : int, optional
-        Budget of the diagram that counts products and tells values; 0 for none. Default: 100,000, or none
+        Most nodes of the diagram that counts products; 0 for no diagram. Default: 100,000, or 0
         where more than 2,000 features are open.
     time_limit_s : float, default=10
-        Seconds that each question may take, from this one on. A limit lowers claims and never makes them
+        Seconds for each question, this one included. A short limit weakens answers and never makes them
         wrong.
 
     Raises
@@ -205,7 +208,7 @@ def start(
     ContradictionError
         If no product is within the limits.
     OutOfReachError
-        If the time was over before that was known.
+        If the time ended before that was known.
     BadInputError
         If an objective or limit is unknown.
 
@@ -223,7 +226,7 @@ def start(
     seconds = as_positive_seconds(time_limit_s, "time_limit_s")
     if max_nodes:
         as_count(max_nodes, "max_nodes", at_least=16)
-    asked = objectives or "max selected"  # a question needs one; it is dropped again
+    asked = objectives or "max selected"  # the parser needs an objective; it is dropped again
     goals, bounds = parse_question(model, asked, limits, attributes)
     limited = limited_model(model, bounds)
     problem = DecisionProblem(
@@ -250,22 +253,22 @@ def decide_feature(
     Parameters
     ----------
     state : DecisionState
-        Not changed.
+        State before the decision; it is not changed.
     feature : int or str
-        Its number, from 0, or its name.
+        Index of the feature, from 0, or its name.
     selected : bool
-        True: it is to be in. False: it is to be out.
+        Whether the feature is selected, or else deselected.
     stage, by : str
-        The stage to which the decision belongs, and who decides; for files and messages.
+        Stage and author of the decision; for files and messages.
 
     Raises
     ------
     ContradictionError
-        If no product that is left has the feature so; says with what it is in contradiction.
+        If no remaining product meets the decision; names the decisions and rules that it contradicts.
     OutOfReachError
-        If the time was over before that was known.
+        If the time ended before that was known.
     BadInputError
-        If there is no such feature, or the same was decided before.
+        If there is no such feature, or it is decided that way already.
     """
     model = state.problem.model
     decision = Decision(feature_index(model, feature), selected, stage, by)
@@ -276,10 +279,10 @@ def decide_feature(
 
 
 def decide_all(state: DecisionState, decisions: Sequence[Decision]) -> DecisionState:
-    """Return the state after several decisions in one step; those made before are passed over.
+    """Return the state after several decisions in one step; repeated decisions are passed over.
 
-    Raises ContradictionError for the first decision that contradicts those before it. Raises OutOfReachError
-    if the time was over before it was known whether one does.
+    Raises ContradictionError for the first decision that contradicts earlier ones. Raises OutOfReachError
+    if the time ends before this is known.
     """
     problem = state.problem
     made = {*state.literals}
@@ -304,7 +307,7 @@ def undo(state: DecisionState, steps: int = 1) -> DecisionState:
     Raises
     ------
     BadInputError
-        If fewer steps were taken.
+        If there are fewer steps to undo.
     """
     as_count(steps, "steps")
     before: DecisionState | None = state
@@ -320,9 +323,9 @@ def undo(state: DecisionState, steps: int = 1) -> DecisionState:
 
 
 def _first_refused(state: DecisionState, decisions: Sequence[Decision]) -> ContradictionError:
-    """Return the error for the first decision that contradicts those before it."""
+    """Return the error for the first decision that contradicts earlier ones."""
     problem, low, high = state.problem, 0, len(decisions)
-    while high - low > 1:  # the first `low` can be made, the first `high` cannot
+    while high - low > 1:  # the first `low` decisions are possible together, the first `high` are not
         middle = (low + high) // 2
         some = [*state.literals, *(one.literal for one in decisions[:middle])]
         low, high = (low, middle) if what_is_forced(problem, some) is None else (middle, high)
@@ -338,7 +341,7 @@ def _refused(
     found, sentences = in_the_way(problem, decisions, assumed)
     against = " contradicts this" if len(sentences) == 1 else " contradict this"
     if len(sentences) == 1 and found.limits:
-        against = ""  # the sentence says that no product meets the limit
+        against = ""  # otherwise the sentence is that no product meets the limit
     told = sentences[:MOST_TOLD]
     if len(sentences) > MOST_TOLD:
         told = (*told, f"{len(sentences) - MOST_TOLD} more")
@@ -346,20 +349,20 @@ def _refused(
 
 
 def why(state: DecisionState, feature: int | str) -> tuple[Contradiction | None, tuple[str, ...]]:
-    """Explain why a feature, by number or name, has its value: what contradicts the opposite, part by part.
+    """Explain the value of a feature, by index or name, by the parts that exclude the opposite value.
 
     Returns
     -------
     contradiction : Contradiction or None
-        The fewest decisions, limits and rules that force the value, as far as proved; None for a feature that
+        Fewest decisions, limits and rules that force the value, as far as proved; None if the feature
         was decided.
     sentences : tuple of str
-        In words and numbers.
+        Explanation in words and numbers.
 
     Raises
     ------
     BadInputError
-        If the feature is open, or there is none such.
+        If the feature is open, or does not exist.
     """
     model = state.problem.model
     number = feature_index(model, feature)
@@ -375,9 +378,9 @@ def why(state: DecisionState, feature: int | str) -> tuple[Contradiction | None,
 def in_the_way(
     problem: DecisionProblem, decisions: Sequence[Decision], assumed: Sequence[int]
 ) -> tuple[Contradiction, tuple[str, ...]]:
-    """Return the contradiction of literals that are known to be impossible, and a sentence for each part.
+    """Return the contradiction behind impossible literals, and a sentence for each part.
 
-    Raises SolverError if they turn out to be possible: then one of two solvers was wrong.
+    Raises SolverError if the literals turn out to be possible: then one of two solvers was wrong.
     """
     texts = {one.literal: decision_text(problem.model, one) for one in decisions}
     return told_contradiction(

@@ -1,4 +1,4 @@
-"""Propositional formulas over features, with linear comparisons as atoms; every walk is iterative."""
+"""Propositional formulas over features, with linear comparisons as atoms; all traversals are iterative."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -14,28 +14,28 @@ Folded = TypeVar("Folded")
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Variable `value` is true, or with a minus sign false; feature i, counted from 0, is variable i + 1."""
+    """Variable `value`, negated if it is negative; feature i, counted from 0, is variable i + 1."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The part does not hold."""
+    """Negation of the part."""
 
     part: "Formula"
 
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All parts hold; without parts it is true."""
+    """Conjunction: all parts hold; true without parts."""
 
     parts: tuple["Formula", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Disjunction: at least one part holds; without parts it is false."""
+    """Disjunction: at least one part holds; false without parts."""
 
     parts: tuple["Formula", ...]
 
@@ -50,7 +50,7 @@ class Implies:
 
 @dataclass(frozen=True, slots=True)
 class Iff:
-    """Both sides hold or neither does."""
+    """Equivalence: both sides hold or neither does."""
 
     left: "Formula"
     right: "Formula"
@@ -58,9 +58,9 @@ class Iff:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """The sum of `coefficients` of the variables that are true is at most `upper`.
+    """Linear comparison: the coefficients of the true variables sum to at most `upper`.
 
-    All integers. A variable that is given more than once counts with the sum of its coefficients.
+    All numbers are integers. A repeated variable counts with the sum of its coefficients.
 
     >>> Linear((1, 3, 1), (2, 5, 2), 4)
     Linear(coefficients=(2, 3), variables=(2, 5), upper=4)
@@ -79,12 +79,12 @@ class Linear:
             object.__setattr__(self, "variables", tuple(totals))
 
     def negated(self) -> "Linear":
-        """Return the comparison that holds exactly where this one does not."""
+        """Return the comparison that holds exactly if this one does not."""
         return Linear(tuple(-c for c in self.coefficients), self.variables, -self.upper - 1)
 
 
 Formula: TypeAlias = Literal | Not | And | Or | Implies | Iff | Linear
-"""Any of the node types; atoms are literals and linear comparisons."""
+"""Formula of any node type; atoms are literals and linear comparisons."""
 
 
 def children(formula: Formula) -> tuple[Formula, ...]:
@@ -99,7 +99,7 @@ def children(formula: Formula) -> tuple[Formula, ...]:
 
 
 def fold(formula: Formula, visit: Callable[[Formula, list[Folded]], Folded]) -> Folded:
-    """Compute a value bottom-up: `visit` gets each node and the values of its parts.
+    """Compute a value bottom-up: `visit` receives each node and the values of its parts.
 
     Takes one visit per node and no recursion, so the depth of a formula is limited by memory only.
 
@@ -137,7 +137,7 @@ def variables_of(formula: Formula) -> set[int]:
 
 
 def with_variables(formula: Formula, numbers: Mapping[int, int]) -> Formula:
-    """Return a formula in which variable v is called ``numbers[v]``.
+    """Return the formula with variable v renamed to ``numbers[v]``.
 
     >>> with_variables(Implies(Literal(1), Literal(-2)), {1: 3, 2: 1})
     Implies(left=Literal(value=3), right=Literal(value=-1))
@@ -164,10 +164,10 @@ def with_variables(formula: Formula, numbers: Mapping[int, int]) -> Formula:
 
 
 def holds(formula: Formula, columns: Mask) -> Mask:
-    """Tell for which configurations a formula holds, ``(n_configurations,)``.
+    """Mark the configurations for which a formula holds, ``(n_configurations,)``.
 
-    `columns`: row v - 1 holds the values of variable v, ``(n_variables, n_configurations)``: configurations
-    side by side, so that each node is one array operation.
+    `columns`: values of variable v in row v - 1, ``(n_variables, n_configurations)``. With configurations
+    side by side, each node takes one array operation.
 
     >>> holds(Implies(Literal(1), Literal(2)), np.array([[True, True, False], [True, False, False]]))
     array([ True, False,  True])
@@ -205,10 +205,10 @@ _STRENGTH = {Iff: 1, Implies: 2, Or: 3, And: 4, Not: 5, Literal: 6, Linear: 6}
 def formula_text(
     formula: Formula, names: Sequence[str], *, linear: Callable[[Linear], str] | None = None
 ) -> str:
-    """Write a formula with the signs of UVL: ``!``, ``&``, ``|``, ``=>``, ``<=>``, brackets where needed.
+    """Write a formula in the notation of UVL: ``!``, ``&``, ``|``, ``=>``, ``<=>``, brackets where needed.
 
-    `names`: name i stands for variable i + 1. `linear`: writes a linear comparison; by default as ``3 * A + B
-    <= 4``.
+    `names`: name i stands for variable i + 1. `linear`: function that writes a linear comparison; by
+    default as ``3 * A + B <= 4``.
 
     >>> formula_text(Implies(Literal(1), Or((Literal(-2), And((Literal(3), Literal(1)))))), "ABC")
     'A => !B | C & A'
@@ -234,7 +234,7 @@ def formula_text(
 
 
 def _shown(node: Formula) -> Formula:
-    """Return the text of a conjunction or disjunction of a single part."""
+    """Return the formula without conjunctions and disjunctions of a single part."""
     while isinstance(node, And | Or) and len(node.parts) == 1:
         node = node.parts[0]
     return node

@@ -17,7 +17,7 @@ from shortlist.products.model import FeatureModel, Group
 
 @dataclass(eq=False)
 class _Rows:
-    """Rows as they are collected: coordinates and limits."""
+    """Coordinates and limits of the rows of a program, one list each."""
 
     rows: list[int] = field(default_factory=list)
     columns: list[int] = field(default_factory=list)
@@ -50,18 +50,20 @@ def to_program(
 ) -> Program:
     """Return a program whose integer points, cut to the features, are exactly the products.
 
-    With x the features and f' the parent of f (Lemmas 3.1 to 3.6 of :cite:t:`Xue2018`): optional ``f <= f'``;
-    mandatory ``f = f'``; or ``f_i <= f'`` and ``Σ f_i >= f'``; alternative ``Σ f_i = f'``, one row that
-    implies the lemma's n + 2; n..m of a group ``n f' <= Σ f_i <= m f'`` beside ``f_i <= f'``; requires ``f <=
-    f'``, iff ``f = f'``, excludes ``f + f' <= 1``. A linear comparison is its own row. Any other formula goes
-    through clauses, ``Σ literals >= 1``; only those that do not distribute, and comparisons inside them, need
-    auxiliary columns. Raises BadInputError if a fixed literal names no feature, or two contradict each other.
+    With x the features and f' the parent of f (Lemmas 3.1 to 3.6 of :cite:t:`Xue2018`): optional ``f <=
+    f'``; mandatory ``f = f'``; or ``f_i <= f'`` and ``Σ f_i >= f'``; alternative ``Σ f_i = f'``, one row
+    that implies the lemma's n + 2; n..m of a group ``n f' <= Σ f_i <= m f'`` beside ``f_i <= f'``; requires
+    ``f <= f'``, iff ``f = f'``, excludes ``f + f' <= 1``. A linear comparison is a row of its own. Any
+    other formula becomes clauses, ``Σ literals >= 1``. Only formulas that do not distribute, and
+    comparisons inside them, need auxiliary columns. Raises BadInputError if a fixed literal names no
+    feature, or two contradict each other.
 
-    `model`: column i is feature i; auxiliary columns come behind. `objectives`: over the features, or over
-    all columns. `fixed`: literals that must hold: i + 1 for feature i selected, -(i + 1) for deselected. They
-    become bounds.
+    `model`: column i is feature i; auxiliary columns follow. `objectives`: objectives over the features, or
+    over all columns. `fixed`: literals that must hold: i + 1 for feature i selected, -(i + 1) for
+    deselected. They become bounds.
 
-    All columns integer in 0..1; the root's lower bound is 1. Its size is linear in the model's.
+    All columns are integers in 0..1; the root's lower bound is 1. The size of the program is linear in the
+    size of the model.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> model = make_model(["A", "B", "C"], root=0, groups=[make_group(0, [1, 2], "alternative")])
@@ -82,7 +84,7 @@ def to_program(
         lower[model.root] = 1
     _fix(model, lower, upper, fixed)
     if model.root is not None and not upper[model.root]:
-        table.add([model.root], [1], lower=1)  # no product: a row says so, as solvers reject crossed bounds
+        table.add([model.root], [1], lower=1)  # no product: as a row, since solvers reject crossed bounds
     rows = sparse.coo_array(
         (np.array(table.factors, dtype=np.float64), (table.rows, table.columns)),
         shape=(len(table.lower), n_columns),
@@ -139,9 +141,10 @@ def _add_formula(table: _Rows, formula: Formula, definitions: Definitions) -> No
 
 
 def within_reach(linear: Linear) -> Linear:
-    """Return a limit that is at most one step beyond what variables can sum to, so that solvers can hold it.
+    """Clip a limit to one step beyond the sums that variables can reach, so that solvers can hold it.
 
-    The same choices meet it, and where none does, each misses it by less by one and the same number.
+    The same choices meet the clipped limit. Where none does, each choice misses it by less, all by the same
+    difference.
     """
     least = sum(factor for factor in linear.coefficients if factor < 0)
     most = sum(factor for factor in linear.coefficients if factor > 0)
@@ -165,7 +168,7 @@ def _add_definitions(table: _Rows, definitions: Definitions) -> None:
 
 
 def _clause_rows(clauses: Clauses, n_columns: int) -> tuple["sparse.csr_array", NDArray[np.float64]]:
-    """Return the rows of many clauses at once, and their lower limits; a repeated literal counts once."""
+    """Return the rows of many clauses at once, and their lower limits; repeated literals count once."""
     numbers = np.repeat(np.arange(clauses.n_clauses), np.diff(clauses.offsets))
     pairs = np.unique(np.column_stack([numbers, clauses.literals]), axis=0)
     signs = np.sign(pairs[:, 1])

@@ -19,11 +19,11 @@ from shortlist.pickles import saved_from
 from shortlist.products.formulas import Formula, variables_of
 
 Value: TypeAlias = Decimal | str | bool
-"""The value of a feature's attribute as its file has it; numbers keep all their digits."""
+"""Attribute value of a feature as read from its file; numbers keep all their digits."""
 
 
 class GroupKind(StrEnum):
-    """Dependence of a group's features on their parent."""
+    """Kind of a group: the number of its children that the parent requires."""
 
     MANDATORY = "mandatory"
     OPTIONAL = "optional"
@@ -35,9 +35,9 @@ class GroupKind(StrEnum):
 @saved_from("shortlist.products")
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Children of one parent.
+    """Group of children of one parent.
 
-    Each needs the parent, and with the parent `lower` to `upper` of them are selected.
+    Each child requires the parent. With the parent, `lower` to `upper` of the children are selected.
 
     A mandatory or optional feature is a group of its own, with bounds 1..1 or 0..1; an or-group has bounds
     1..n, an alternative 1..1. Features are numbered from 0.
@@ -53,29 +53,29 @@ class Group:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A formula that every product satisfies."""
+    """Constraint: a formula that every product satisfies."""
 
     formula: Formula
     """Formula that must hold."""
     name: str = ""
-    """Name in messages; empty if it has none."""
+    """Name in messages; empty if the constraint has none."""
     line: int = 0
-    """The line of its file, from 1; 0 if unknown."""
+    """Line in the file, from 1; 0 if unknown."""
 
 
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class FeatureModel:
-    """Features, their tree and rules; build with ``make_model``.
+    """Feature model: features, their tree and rules; build it with ``make_model``.
 
     Attributes
     ----------
     name : str
         Name of the model, possibly empty.
     names : tuple of str
-        Feature names as written, in the order of the file; some formats allow repeated ones.
+        Feature names as written, in the order of the file; some formats allow repeated names.
     ids : tuple of str
-        Unique identifiers, in the same order: those of the file, or the names where it has none.
+        Unique identifiers, in the same order; the names if the file has no identifiers.
     root : int or None
         The feature that every product has; None for a model without a tree.
     groups : tuple of Group
@@ -83,15 +83,15 @@ class FeatureModel:
     constraints : tuple of Constraint
         Cross-tree constraints.
     clauses : Clauses or None
-        Further constraints of a model that comes as clauses, over the features as variables 1 to n.
+        Further constraints, as clauses over the features, which are variables 1 to n.
     abstract : frozenset of int
-        Features that stand for nothing real.
+        Features that only structure the tree.
     generated : frozenset of int
         Variables that a translation introduced; the literature still counts them as features.
     attributes : mapping of str to mapping of int to value
-        For each attribute its values by feature; not every feature needs one.
+        Values by attribute and feature; a feature may lack one.
     notes : tuple of str
-        What the reader corrected, in sentences for people.
+        Sentences about corrections that the reader of the file made.
     lines : tuple of int
         Line of each feature in the file; empty if not known.
     """
@@ -141,7 +141,7 @@ class FeatureModel:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Unique names: the k-th repetition of a name, in order, gets ``_k`` behind it."""
+        """Unique names: the k-th repetition of a name, in order, ends with ``_k``."""
         taken, counts, labels = set(self.names), dict.fromkeys(self.names, -1), []
         for name in self.names:
             counts[name] += 1
@@ -155,7 +155,7 @@ class FeatureModel:
 
     @cached_property
     def parents(self) -> tuple[int, ...]:
-        """Parent of each feature, -1 where there is none."""
+        """Parent of each feature, -1 if it has none."""
         parents = [-1] * self.n_features
         for group in self.groups:
             for child in group.children:
@@ -164,14 +164,13 @@ class FeatureModel:
 
 
 def make_group(parent: int, children: Iterable[int], kind: str, lower: int = 0, upper: int = 0) -> Group:
-    """Make a group: how many of its children a feature needs.
+    """Make a group of children with its bounds.
 
-    Raises BadInputError if there is no such kind.
+    Raises BadInputError if the kind is unknown.
 
-    `parent`: the feature that has the group, counted from 0. `kind`, one of ``"mandatory"`` and
-    ``"optional"`` and ``"or"`` and ``"alternative"`` and ``"cardinality"``: all, any number, one or more,
-    exactly one, or as many as the bounds say. `lower`, `upper`: the bounds of ``cardinality``; the other
-    kinds imply theirs.
+    `parent`: index of the parent feature, from 0. `kind`, one of ``"mandatory"`` and ``"optional"`` and
+    ``"or"`` and ``"alternative"`` and ``"cardinality"``: all, any number, one or more, exactly one, or as
+    many as the bounds say. `lower`, `upper`: the bounds of ``cardinality``; the other kinds imply theirs.
     """
     as_choice(kind, "kind", [str(one) for one in GroupKind])
     members = tuple(children)
@@ -197,8 +196,8 @@ def make_model(
 ) -> FeatureModel:
     """Check the parts of a feature model and put them together.
 
-    Raises BadInputError if there are no features, identifiers repeat, a number names no feature, bounds
-    contradict each other, or the groups are not a tree that hangs on the root.
+    Raises BadInputError if there are no features, identifiers repeat, an index names no feature, bounds
+    contradict each other, or the groups do not form a tree below the root.
 
     >>> chat = make_model(
     ...     ["Chat", "Output", "GUI", "CMD"],
@@ -232,7 +231,7 @@ def with_details(
     notes: Iterable[str] = (),
     lines: Iterable[int] = (),
 ) -> FeatureModel:
-    """Return the model with the details of a file besides the rules, in place of its own."""
+    """Return the model with other details than rules, such as attributes, in place of its own."""
     return dataclasses.replace(
         model,
         abstract=frozenset(abstract),
@@ -244,7 +243,7 @@ def with_details(
 
 
 def with_constraints(model: FeatureModel, constraints: Iterable[Constraint]) -> FeatureModel:
-    """Return the model with more constraints, behind its own."""
+    """Return the model with further constraints, after its own."""
     more = dataclasses.replace(model, constraints=(*model.constraints, *constraints))
     _check_constraints(more)
     return more
@@ -318,7 +317,7 @@ def _unsigned(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FeatureNames:
-    """All the ways to name the features of one model; build with :func:`feature_names`."""
+    """Index of all names of a model's features; build it with :func:`feature_names`."""
 
     model: FeatureModel
     exact: Mapping[str, int]
@@ -326,11 +325,11 @@ class FeatureNames:
     repeated: frozenset[str]
 
     def find(self, name: str, *, repeats: bool = False) -> int | None:
-        """Return the feature called `name`, or None.
+        """Return the feature called `name`; None if there is none.
 
-        Names as written come first, then identifiers, then names that differ in spaces and signs only, then
-        in case too, if exactly one feature fits. A name that several features bear is an error, unless
-        `repeats`: then it is the first of them.
+        Names as written come first, then identifiers. Then follow names that differ in spaces and signs
+        only, and last those that differ in case too, if exactly one feature fits. A name of several
+        features is an error; with `repeats` it means the first of them.
         """
         if name in self.repeated and not repeats:
             same = [i for i, other in enumerate(self.model.names) if other == name]
@@ -342,7 +341,7 @@ class FeatureNames:
         return found
 
     def close_to(self, name: str) -> str:
-        """Return a sentence with the names most like `name`, or with the number of features."""
+        """Return a sentence with the names most similar to `name`, or with the number of features."""
         return suggestion(name, self.exact, f"The model has {self.model.n_features} features.")
 
     def find_all(self, names: Iterable[str], argument: str) -> list[int]:
@@ -367,7 +366,7 @@ def feature_names(model: FeatureModel) -> FeatureNames:
     exact = {identifier: i for i, identifier in enumerate(model.ids)}
     exact.update((label, i) for i, label in enumerate(model.labels))
     loose: dict[str, int] = {}
-    for form in (plain, _unsigned):  # the stricter form wins where both lead somewhere
+    for form in (plain, _unsigned):  # the stricter form takes precedence
         counts = Counter(map(form, model.labels))
         loose |= {form(label): i for i, label in enumerate(model.labels) if counts[form(label)] == 1}
     repeated = frozenset(name for name, count in Counter(model.names).items() if count > 1)
@@ -375,9 +374,9 @@ def feature_names(model: FeatureModel) -> FeatureNames:
 
 
 def feature_index(model: FeatureModel, feature: int | str) -> int:
-    """Return the number of a feature that is given by number, from 0, or by name.
+    """Return the index of a feature that is given by index, from 0, or by name.
 
-    Raises BadInputError if there is no such feature, or several bear the name.
+    Raises BadInputError if there is no such feature, or several have the name.
 
     >>> from shortlist.products.model import make_model
     >>> shop = make_model(["Shop", "Card"], root=None)

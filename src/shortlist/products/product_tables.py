@@ -1,4 +1,4 @@
-"""Products in tables and spreadsheets, a row each or one a file, and checks of them."""
+"""Tables of products, one per row or one per file, and checks of them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,20 +24,20 @@ FEATURE, OBJECTIVE = "feature: ", "objective: "
 """Prefixes of headings in the table of a front."""
 
 _TRUTHS = {"1": True, "true": True, "0": False, "false": False}
-_BLOCK = 256  # products at a time: whether each breaks each rule is kept for them only
+_BLOCK = 256  # number of products that are checked for broken rules at a time
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class ProductTable:
-    """Configurations as a table has them."""
+    """Configurations read from a table."""
 
     selections: Mask
-    """Features selected in each row, ``(n_rows, n_features)``."""
+    """Mask of the selected features in each row, ``(n_rows, n_features)``."""
     lines: tuple[int, ...]
-    """The line or row of the file that each is in."""
+    """Line or row of the file for each configuration."""
     values: Mapping[str, tuple[Decimal | None, ...]]
-    """Value of each objective, called ``min cost`` and so on, in every row; None where there is none."""
+    """Value of each objective in every row, by its name, such as ``min cost``; None if it is missing."""
 
 
 def read_products(
@@ -45,14 +45,15 @@ def read_products(
 ) -> ProductTable:
     """Read configurations from a table: CSV, Excel, Parquet, or ``-`` for standard input.
 
-    Either each row is a configuration, with a column for every feature, called by its name or ``feature:
-    NAME``, that holds 1, 0, true or false. Columns ``objective: min cost`` hold values, and ``point`` the
-    numbers of points, unless it is a feature. So fronts and samples are written. Or the columns are
-    ``feature`` and ``selected``, and the file is one configuration. Raises BadFileError if a column is no
-    feature, a feature has no column or two, or a cell is none of these values.
+    In the first form each row is a configuration. It has a column for every feature, called by its name or
+    ``feature: NAME``, with 1, 0, true or false. Columns ``objective: min cost`` hold values, and ``point``
+    the numbers of points, unless it is a feature. Fronts and samples are written in this form. In the
+    second form the columns are ``feature`` and ``selected``, and the file is one configuration. Raises
+    BadFileError if a column is no feature, a feature has no column or two, or a cell is none of these
+    values.
 
-    `model`: the model that the features belong to. `drop`: columns to leave out. `notes`: gets what a reader
-    should know, such as another separator than the comma.
+    `model`: the model of the features. `drop`: columns to leave out. `notes`: receives notes on the file,
+    such as another separator than the comma.
     """
     name, content = read_content(path)
     if not content.strip():
@@ -126,7 +127,7 @@ def _found(names: FeatureNames, title: str) -> int | None:
 
 
 def _called(name: str, title: str) -> str:
-    """Return an objective as it is called, such as ``min cost``."""
+    """Return the standard name of an objective, such as ``min cost``."""
     try:
         ((sense, objective),) = objective_names(title.removeprefix(OBJECTIVE))
     except ValueError:
@@ -138,7 +139,7 @@ def _called(name: str, title: str) -> str:
 
 
 def _value(name: str, line: int, title: str, cell: str) -> Decimal | None:
-    """Return the number in a cell, None for an empty one."""
+    """Return the number in a cell; None for an empty cell."""
     if not cell.strip():
         return None
     value = as_decimal(cell.strip())
@@ -155,22 +156,22 @@ class ProductCheck:
     line: int
     """Line of the configuration in its file."""
     broken: tuple[str, ...]
-    """Sentences of the rules that it breaks; empty for a product."""
+    """Sentences of the broken rules; empty for a product."""
     values: Mapping[str, Decimal]
-    """Values of the objectives, counted anew."""
+    """Values of the objectives, recomputed."""
     wrong: Mapping[str, Decimal]
-    """Wrong values of the table, as it has them."""
+    """Wrong values as the table states them, by objective."""
 
     @property
     def is_right(self) -> bool:
-        """Whether it is a product, with the values that the table says."""
+        """Whether this is a product and the table states its values right."""
         return not self.broken and not self.wrong
 
 
 def check_products(
     table: ProductTable, model: FeatureModel, objectives: Sequence[FeatureObjective] = ()
 ) -> list[ProductCheck]:
-    """Judge every configuration of a table by the rules of a model, and count its objectives anew.
+    """Check every configuration of a table against the rules of a model, and recompute its objectives.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])

@@ -1,4 +1,4 @@
-"""Rules of a model as text, and those that a configuration breaks, by the tree and formulas as written."""
+"""Rules of a model as text; check of configurations against the tree and formulas as written."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,11 +60,11 @@ _BLOCK = 512  # configurations at a time: their columns stay in the cache
 def broken_rules(model: FeatureModel, selections: ArrayLike) -> Mask:
     """Mark the rules that each configuration breaks.
 
-    Neither clauses nor inequalities made from the model take part, so this judges both. Raises BadInputError
-    if the shape does not fit the model or a value is not 0 or 1.
+    The check uses neither clauses nor inequalities made from the model, and so can check both. Raises
+    BadInputError if the shape does not fit the model or a value is not 0 or 1.
 
-    The mask, ``(n_configurations, n_rules)``, is true where a rule is broken; see
-    :func:`~shortlist.products.rules.rule_text` for what a rule says.
+    The mask, ``(n_configurations, n_rules)``, is true where a rule is broken;
+    :func:`~shortlist.products.rules.rule_text` returns the text of a rule.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
@@ -76,7 +76,7 @@ def broken_rules(model: FeatureModel, selections: ArrayLike) -> Mask:
 
 
 def are_valid(model: FeatureModel, selections: ArrayLike) -> Mask:
-    """Tell which configurations are products, ``(n_configurations,)``: those that break no rule.
+    """Mark the configurations that break no rule, and so are products, ``(n_configurations,)``.
 
     Raises BadInputError if the shape does not fit the model.
 
@@ -146,7 +146,7 @@ def _broken(model: FeatureModel, columns: Mask) -> Mask:
     if model.clauses is not None and len(model.clauses.literals):
         broken[row:] = _broken_clauses(model, columns)
     elif model.clauses is not None:
-        broken[row:] = True  # a clause without literals never holds
+        broken[row:] = True  # a clause without literals is always broken
     return broken
 
 

@@ -1,4 +1,4 @@
-"""A feature model cut to some of its features: what its clauses say of them, whatever the others are."""
+"""Slice of a feature model: its constraints on some features, for any values of the others."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ from shortlist.products.model import (
 from shortlist.runs.budget import Budget
 
 MOST_QUESTIONS = 20_000
-"""Questions to a satisfiability solver about configurations of the variables that are kept."""
+"""Most satisfiability problems about configurations of the kept variables."""
 
 MOST_OPEN_NODES = 1_000_000
-"""Nodes of the diagram of the configurations that nothing is known of yet."""
+"""Most nodes of the diagram of the configurations that are not classified yet."""
 
 
 def asked(
@@ -41,16 +41,17 @@ def asked(
     most_questions: int = MOST_QUESTIONS,
     budget: Budget | None = None,
 ) -> list[Clause] | None:
-    """Return clauses over the kept variables that, with those known, say all that the clauses say of them.
+    """Return clauses over the kept variables that, with `known`, are equivalent to the clauses' projection.
 
-    A diagram holds the configurations of the kept variables that nothing is known of yet. One of them at a
-    time is put to a satisfiability solver. If it can be completed, all are done that the same values of the
-    other variables complete; if not, the fewest of its literals that cannot be are a new clause.
+    A diagram holds the configurations of the kept variables that are not classified yet. A satisfiability
+    solver tries to complete one of them at a time. A completion classifies all configurations that the same
+    values of the other variables complete. Without a completion, the fewest literals that exclude it become
+    a new clause.
 
     `kept`: the variables, rising. `known`: clauses over the kept variables that follow from `clauses`.
-    `most_questions`: largest number of configurations looked at.
+    `most_questions`: largest number of configurations tried.
 
-    None where there were too many configurations or nodes, or the budget ended.
+    Returns None if there were too many configurations or nodes, or the budget ended.
 
     >>> asked(Clauses.from_clauses(4, [(-1, 2), (-2, 3), (2, 4)]), [1, 3, 4], [])
     [(3, 4), (-1, 3)]
@@ -101,7 +102,7 @@ def asked(
 
 
 def _needed(clauses: Iterable[Clause], model: Mask, places: dict[int, int]) -> Iterator[int]:
-    """Yield literals of a model over the kept variables that satisfy every clause the others do not."""
+    """Yield kept literals of a model that satisfy the clauses left unsatisfied by its other literals."""
     taken: set[int] = set()
     values = model.tolist()
     for clause in clauses:
@@ -113,44 +114,44 @@ def _needed(clauses: Iterable[Clause], model: Mask, places: dict[int, int]) -> I
 
 
 MOST_PRUNED = 3_000
-"""Clauses of a slice that are looked at, whether the others imply them."""
+"""Most new clauses of a slice for which redundant ones are removed."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """A feature model cut to some features."""
+    """Feature model cut to some of its features."""
 
     model: FeatureModel
-    """Model of the products of the whole model, cut to the features, each once."""
+    """Model of the products of the whole model, cut to the features; each product occurs once."""
     method: str
-    """Method that found the slice: ``elimination`` of variables, or ``questions`` about configurations."""
+    """Method of the slice: ``elimination`` of variables, or ``questions`` about configurations."""
     n_kept_rules: int
     n_new_clauses: int
-    """Rules that it has from the whole model, and clauses that were worked out."""
+    """Number of rules taken from the whole model, and number of computed clauses."""
 
 
 def slice_model(model: FeatureModel, features: Iterable[int], *, budget: Budget | None = None) -> Slice:
-    """Return a model of some features that allows exactly what the whole model allows them.
+    """Return a model of some features with the products of the whole model, cut to these features.
 
-    Groups and constraints about kept features only stay as they are. What the other rules say of the kept
-    features is worked out: by eliminating variables from their clauses, and where these grow too many, by
-    asking a satisfiability solver about configurations. A kept feature hangs below the nearest
-    kept one above it. Without its root the slice has no tree. Attributes of kept features stay.
+    Groups and constraints about kept features only stay as they are. The other rules are projected to the
+    kept features by eliminating variables from their clauses. Where these grow too many, a satisfiability
+    solver classifies configurations. The parent of a kept feature is its nearest kept ancestor. Without its
+    root the slice has no tree. Attributes of kept features stay.
 
     Parameters
     ----------
     model : FeatureModel
-        The whole.
+        The whole model.
     features : iterable of int
-        What to keep, counted from 0.
+        Indices of the features to keep, from 0.
     budget : Budget, optional
         Ends the search; elimination gets half of what is left.
 
     Raises
     ------
     BadInputError
-        If nothing is kept or a number is no feature, or neither method finishes within its limits.
+        If nothing is kept, an index is no feature, or neither method finishes within its limits.
 
     Notes
     -----
@@ -199,7 +200,7 @@ def _sliced(model: FeatureModel, kept: Sequence[int], budget: Budget) -> Slice:
 
 
 def _variables(model: FeatureModel, rule: int) -> set[int]:
-    """Return the features that a rule names, counted from 1."""
+    """Return the variables of a rule: feature indices counted from 1."""
     rule -= model.root is not None
     if rule < 0:
         return {(model.root or 0) + 1}
@@ -217,7 +218,7 @@ def _variables(model: FeatureModel, rule: int) -> set[int]:
 def _projected(
     model: FeatureModel, rules: Collection[int], own: set[int], shared: Sequence[int], budget: Budget
 ) -> tuple[list[Clause], str]:
-    """Return clauses over kept features that say with the kept rules what all rules say of them."""
+    """Return clauses over kept features that with the kept rules imply the rest, and the method's name."""
     traced = traced_clauses(model)
     shared = [literal for literal in shared if abs(literal) <= model.n_features]
     true = set(shared)
@@ -260,7 +261,7 @@ def _renumbered(clause: Sequence[int], kept: Sequence[int]) -> Clause:
 def _skeleton(
     model: FeatureModel, kept: Sequence[int], rules: Collection[int], solver: SatSolver
 ) -> FeatureModel:
-    """Return the tree of the kept features, and the constraints that name them only."""
+    """Return the tree of the kept features, with the constraints that name no other feature."""
     places = {feature: place for place, feature in enumerate(kept)}
     first = int(model.root is not None)
     groups = [
@@ -312,7 +313,7 @@ def _group_formulas(group: Group) -> list[Formula]:
 
 
 def _without_implied(skeleton: FeatureModel, clauses: Sequence[Clause], budget: Budget) -> list[Clause]:
-    """Leave out clauses that the others and the rules of a model imply, the longest first."""
+    """Remove clauses that the others and the rules of a model imply, the longest first."""
     listed = sorted(set(clauses), key=lambda clause: (-len(clause), clause))
     if len(listed) > MOST_PRUNED:
         return listed[::-1]
@@ -332,7 +333,7 @@ def _without_implied(skeleton: FeatureModel, clauses: Sequence[Clause], budget: 
 
 
 def _described(made: FeatureModel, model: FeatureModel, kept: Sequence[int]) -> FeatureModel:
-    """Return a slice with what the whole model says of its features besides the rules."""
+    """Return a slice with the details of the whole model besides its rules."""
     places = {feature: place for place, feature in enumerate(kept)}
     columns = {
         name: {places[i]: value for i, value in column.items() if i in places}

@@ -1,1 +1,1 @@
-"""Fronts of questions about a product line, every point checked."""
+"""Questions about a product line and their fronts, with every point checked."""

@@ -1,4 +1,4 @@
-"""Smallest sets of limits, choices and rules of a model that contradict each other."""
+"""Smallest contradictory sets of limits, choices and rules of a model."""
 
 import contextlib
 import dataclasses
@@ -31,14 +31,14 @@ from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
 
 CLAUSES_SHARE = 0.5
-"""Part of what is left of the time that is spent on clauses, and then on each of two steps by programs."""
+"""Share of the time left for the search by clauses; likewise for each of two steps by programs."""
 
 MOST_SECONDS = 30.0
-"""Each of these steps takes no more."""
+"""Most seconds for each of these three steps."""
 
 MOST_RULES = 100
-"""Number of rules of a contradiction that could not be shortened in time; beyond it the model is named as a
-whole.
+"""Most rules that are listed of a contradiction that could not be shortened in time; with more the whole
+model is named.
 """
 
 
@@ -50,33 +50,33 @@ class Contradiction:
     rules: tuple[int, ...]
     """Rules of the model, by number; see :func:`~shortlist.products.rules.rule_text`."""
     limits: tuple[int, ...]
-    """Places of the limits among those given."""
+    """Indices of the limits among the given ones."""
     literals: tuple[int, ...]
     """Choices: i + 1 for feature i selected, -(i + 1) for deselected."""
     smallest: bool = False
-    """Whether it is proved that no fewer of them contradict each other."""
+    """Whether it is proved that no contradiction has fewer parts."""
     irreducible: bool = False
-    """Whether it is proved that with any one of them left out the others can hold."""
+    """Whether it is proved that the parts can hold together as soon as any one is left out."""
     whole_model: bool = False
-    """Whether the model takes part as a whole, as the time did not suffice to tell its rules apart; `rules`
-    is empty then.
+    """Whether the model as a whole takes part, as the time did not suffice to find its rules; `rules` is
+    then empty.
     """
 
 
 @dataclass(frozen=True, eq=False)
 class _Joined:
-    """A model with limits and choices as constraints behind its own."""
+    """A model with limits and choices as further constraints."""
 
     model: FeatureModel
-    """All of it."""
+    """Model with the further constraints."""
     own: tuple[int, ...]
-    """Numbers of the rules that the model had before, in their order."""
+    """Numbers, in the joined model, of the rules of the original model, in their order."""
     limits: tuple[int, ...]
     literals: tuple[int, ...]
-    """Numbers of the rules that the limits and choices are."""
+    """Numbers, in the joined model, of the rules made from limits and from choices."""
 
     def parted(self, rules: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """Return rules as numbers of the model before, and indices of limits and choices."""
+        """Split rules into rule numbers of the original model, indices of limits, and indices of choices."""
         kept = set(rules)
         return tuple(  # type: ignore[return-value]  # one tuple for each of three
             tuple(place for place, rule in enumerate(part) if rule in kept)
@@ -92,17 +92,18 @@ def find_contradiction(
     assumed: Sequence[int] = (),
     budget: Budget | None = None,
 ) -> Contradiction | None:
-    """Find rules, limits and choices that contradict each other; None if all of them can hold.
+    """Find contradictory rules, limits and choices; None if all of them can hold together.
 
-    Where the clauses of all of them are few enough, these are the fewest there are
-    (:func:`~shortlist.products.configuration.explanation.fewest_rules`). Otherwise integer programs decide:
-    first limits and choices are left out as long as the others still contradict the model, then rules of the
-    model, so that in the end none can be left out. Raises SearchStoppedError if the budget ends before it is
-    known whether there is a contradiction.
+    If the clauses are few enough, the contradiction is a smallest one
+    (:func:`~shortlist.products.configuration.explanation.fewest_rules`). Otherwise integer programs decide.
+    They drop limits and choices first, then rules of the model, as long as the rest stays contradictory; in
+    the end none can be dropped. Raises SearchStoppedError if the budget ends before it is known whether
+    there is a contradiction.
 
-    `limits`: what :func:`~shortlist.products.configuration.question.parse_limit` reads, or others.
-    `literals`: choices. `assumed`: literals that hold and are no part of the answer: what is to be explained.
-    `budget`: ends the search; what is then returned may have parts that could be left out, and says so.
+    `limits`: limits as :func:`~shortlist.products.configuration.question.parse_limit` returns them, or
+    other constraints. `literals`: choices. `assumed`: literals to explain, which hold and are no part of
+    the answer. `budget`: ends the search; a contradiction found by then may have superfluous parts, and its
+    fields say so.
 
     >>> import numpy as np
     >>> from shortlist.products.attributes import Attribute
@@ -137,10 +138,10 @@ def _joined(model: FeatureModel, limits: Sequence[Constraint], literals: Sequenc
 
 
 def _explained(joined: _Joined, assumed: Sequence[int], budget: Budget) -> tuple[Explanation | None, bool]:
-    """Return joined rules that contradict each other, and whether the time did to tell the model's apart.
+    """Return contradictory rules, and whether the time sufficed to separate the model's own.
 
-    By satisfiability the fewest. Where there are too many clauses, or too little time, integer programs leave
-    out limits and choices first, then rules of the model, as long as the others contradict.
+    Satisfiability finds the fewest. With too many clauses, or too little time, integer programs drop limits
+    and choices first, then rules of the model, as long as the rest stays contradictory.
     """
     try:
         return fewest_rules(SwitchedRules(traced_clauses(joined.model), _part(budget)), assumed), True
@@ -163,7 +164,9 @@ def _part(budget: Budget) -> Budget:
 
 
 MOST_NUMBERED = 12
-"""Choices, and limits, of a contradiction that get a number; each takes an integer program or two."""
+"""Most choices, and most limits, of a contradiction that get a number; each number takes an integer program
+or two.
+"""
 
 WHOLE_MODEL = "the rules of the model"
 
@@ -178,14 +181,14 @@ def contradiction_sentences(
     chosen: Callable[[int], str] | None = None,
     budget: Budget | None = None,
 ) -> tuple[str, ...]:
-    """Name the parts of a contradiction: a sentence for each choice, limit and rule, in this order.
+    """Describe a contradiction: one sentence for each choice, limit and rule, in this order.
 
-    A limit that contradicts nothing but the model is one sentence, with the best value that there is.
+    A single limit that contradicts the model alone gets one sentence, with the best possible value.
 
-    `found`: what :func:`~shortlist.products.configuration.contradictions.find_contradiction` found in the
-    model, the limits, choices and assumed literals that follow. `chosen`: returns the sentence of a choice.
-    Default: "GPS is required". `budget`: what is left for the numbers. One that is only a bound says so; one
-    that is not known is left out.
+    `found`: contradiction from :func:`~shortlist.products.configuration.contradictions.find_contradiction`
+    for the same model, limits, choices and assumed literals. `chosen`: function that returns the sentence
+    of a choice. Default: "GPS is required". `budget`: time for the numbers. An unproved number is called
+    so; an unknown number is left out.
 
     >>> from shortlist.products.attributes import Attribute
     >>> from shortlist.products.configuration.contradictions import find_contradiction
@@ -225,10 +228,11 @@ def told_contradiction(
     chosen: Callable[[int], str] | None = None,
     budget: Budget,
 ) -> tuple[Contradiction, tuple[str, ...]]:
-    """Return a contradiction that is known to be there, and a sentence for each part.
+    """Return a contradiction that is known to exist, and a sentence for each part.
 
-    It is everything where the time does not suffice to leave anything out. Raises SolverError if there is
-    none: then one of two solvers was wrong. The arguments are those of :func:`contradiction_sentences`.
+    It has every part if the time does not suffice to drop any. Raises SolverError if there is no
+    contradiction: then one of two solvers was wrong. The arguments are those of
+    :func:`contradiction_sentences`.
     """
     found: Contradiction | None = Contradiction(
         (), tuple(range(len(limits))), tuple(literals), whole_model=True
@@ -244,7 +248,7 @@ def told_contradiction(
 
 @dataclass(frozen=True, eq=False)
 class _Numbers:
-    """Sums that the parts of a contradiction, and all requirements, leave to its limits."""
+    """Least values left to a limit by the other parts of a contradiction, or by all requirements."""
 
     model: FeatureModel
     found: Contradiction
@@ -254,7 +258,7 @@ class _Numbers:
     budget: Budget
 
     def left_by_others(self, goal: FeatureObjective, limit: int, more: Sequence[Constraint]) -> Least:
-        """Return the least that the other parts of the contradiction leave, and nothing else of the model."""
+        """Return the least value under the other parts of the contradiction alone."""
         limits = [*(self.limits[place] for place in self.found.limits if place != limit), *more]
         literals = [*self.assumed, *self.found.literals]
         model = self.model if self.found.whole_model else only_rules(self.model, self.found.rules)
@@ -263,7 +267,7 @@ class _Numbers:
     def left_by_all(
         self, goal: FeatureObjective, limit: int, *, more: Sequence[Constraint] = (), without: int = 0
     ) -> Least:
-        """Return the least that the model and all else that is asked leave, without a choice perhaps."""
+        """Return the least value under the model and all other requirements, or all but one choice."""
         limits = [*(one for place, one in enumerate(self.limits) if place != limit), *more]
         literals = [*self.assumed, *(literal for literal in self.literals if literal != without)]
         whole = with_constraints(self.model, limits)
@@ -271,7 +275,7 @@ class _Numbers:
 
 
 def _beyond_every_product(numbers: _Numbers) -> str:
-    """Say which value is the best, where one limit alone contradicts the model; empty if it is not known."""
+    """Return a sentence with the best value if one limit contradicts the model; empty if it is unknown."""
     found, assumed = numbers.found, numbers.assumed
     if len(found.limits) != 1 or found.literals or assumed:
         return ""
@@ -319,7 +323,7 @@ def _left_to(numbers: _Numbers, place: int) -> str:
 
 
 def _end(goal: FeatureObjective, least: Least) -> str:
-    """Say the ends of the values that are left; empty if they are not known."""
+    """Return the end of the remaining values in words; empty if it is unknown."""
     if least.bound is None:
         return ""
     end = "at least" if goal.objective.sign > 0 else "at most"
@@ -332,7 +336,7 @@ def _constant(goal: FeatureObjective) -> int:
 
 
 def limit_sums(limit: Constraint, model: FeatureModel) -> list[tuple[FeatureObjective, Linear | None]]:
-    """Return the sums that a limit bounds, as to minimise, each with its side of ``==``."""
+    """Return the sums that a limit bounds, to minimise, each with the opposite side of ``==`` if any."""
     formula = limit.formula
     parts = formula.parts if isinstance(formula, And) else (formula,)
     linear = [part for part in parts if isinstance(part, Linear)]

@@ -1,9 +1,10 @@
-"""Customers served from a feature model: for each the best of all products within her wishes.
+"""Assignment of products to customers: for each the best product within her wishes.
 
-Two integer programs at most serve a customer. The first has all wishes as bounds and rows, and minimises her
-loss: the weighted mean of how far each objective is from its best value, as a share of its range. Where it is
-infeasible, every wish may be given up: the next minimises their number, and a last one the loss at that
-number, to which the limits that are given up add what is missed of them, as shares likewise.
+A customer takes at most three integer programs. The first has all wishes as bounds and rows, and minimises
+her loss: the weighted mean of the distances of the objectives from their best values, as shares of their
+ranges. Where it is infeasible, any wish may be given up. The second program minimises the number of such
+wishes. The third minimises the loss at that number, plus the amount by which limits are missed, also as
+shares of the ranges.
 """
 
 import dataclasses
@@ -37,12 +38,12 @@ from shortlist.runs import Cancellation, Progress, Report, silent
 from shortlist.runs.budget import Budget
 
 SECONDS_PER_PROGRAM = 10.0
-"""Longest time for one program."""
+"""Most seconds for one program."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """A product for a customer; None where none was found, and why: see :class:`Solution`."""
+    """Product for a customer, or None with the limit that ended the search; see :class:`Solution`."""
 
     product: Mask | None
     fewest: int
@@ -64,17 +65,18 @@ def serve_products(
 ) -> Service:
     """Return the best product of a model for each customer, and the fewest wishes that she has to give up.
 
-    The range of an objective goes from its best value to the worst that it has where another objective is at
-    its best, the others in their order; with two objectives that is its range on the front. An objective that
-    has one value there goes to its worst value of all products. Every product is checked against the rules of
-    the model, and its values and what it misses are counted in integers. Numbers of wishes are proved
-    exactly, losses up to a millionth of the range.
+    The range of an objective goes from its best to its worst value at the optima of the objectives. Such an
+    optimum has one objective at its best, then each of the others, in their order. With two objectives that
+    is the range on the front. If the range is a single value, its end is the worst value of all products.
+    Every product is checked against the rules of the model; its values and misses are computed in integers.
+    Numbers of wishes are proved exactly, losses up to a millionth of the range.
 
     Raises BadInputError if a limit or weight names nothing, or the model has no product.
 
     `objectives`, `attributes`, `limits`, `requirements`, `time_limit_s`: as of
-    :func:`~shortlist.products.configuration.product_front.configure`. `customers`: for instance of
-    :func:`~shortlist.results.customer_tables.read_customers`; those whom the time does not reach get nothing.
+    :func:`~shortlist.products.configuration.product_front.configure`. `customers`: for instance from
+    :func:`~shortlist.results.customer_tables.read_customers`. Customers beyond the time limit get no
+    product.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=[make_group(0, [1, 2], "alternative")])
@@ -122,7 +124,7 @@ class _ProductLine:
         self.ranges = self._ranges()
 
     def _ranges(self) -> list[tuple[int, int]]:
-        """Return the best value of each objective, scaled and to minimise, and how far its range goes."""
+        """Return the best value of each objective, scaled and to minimise, and the width of its range."""
         ends = np.array([self._payoffs(place) for place in range(len(self.goals))])
         ranges = []
         for place, goal in enumerate(self.goals):
@@ -133,7 +135,7 @@ class _ProductLine:
         return ranges
 
     def _payoffs(self, first: int) -> list[int]:
-        """Return all objectives where one is at its best, and then each of the others in their order."""
+        """Return all objectives at the optimum of one, followed by the others in their order."""
         program, values = self.program, [0] * len(self.goals)
         for place in [first, *(one for one in range(len(self.goals)) if one != first)]:
             goal = self.goals[place]
@@ -191,7 +193,7 @@ class _ProductLine:
         return self._checked(answer if answer.values is not None else fewest, customer, bound, proved=proved)
 
     def _loss(self, customer: Customer) -> Floats:
-        """Return the costs of the columns: shares of the ranges, weighed so that the weights add up to 1."""
+        """Return the costs of the columns: changes as shares of the ranges, times weights that sum to 1."""
         names = [goal.objective.name for goal in self.goals]
         for name in customer.weights:
             if name not in names:
@@ -210,7 +212,7 @@ class _ProductLine:
         return [part for part in parts if isinstance(part, Linear)]
 
     def _strict(self, customer: Customer, parts: Sequence[Sequence[Linear]]) -> Program:
-        """Return the program in which all wishes are met."""
+        """Return the program in which all wishes are requirements."""
         program = self.program.to_change()
         for literal in customer.features:
             column = abs(literal) - 1
@@ -219,7 +221,7 @@ class _ProductLine:
             else:
                 program.column_upper[column] = 0
         rows = [part for own in parts for part in own]
-        if (program.column_lower > program.column_upper).any():  # against what is required of all
+        if (program.column_lower > program.column_upper).any():  # a wish contradicts the common requirements
             nothing = np.zeros((1, program.n_columns))
             return self.program.with_rows(nothing, 1.0, 1.0)
         if not rows:
@@ -228,10 +230,10 @@ class _ProductLine:
         return program.with_rows(matrix, -np.inf, [float(part.upper) for part in rows])
 
     def _soft(self, customer: Customer, parts: Sequence[Sequence[Linear]]) -> tuple[Program, Floats, Floats]:
-        """Return the program in which wishes may be given up, the costs of that, and of what is missed.
+        """Return the program in which wishes may be given up, the costs of wishes, and the costs of misses.
 
-        The costs of wishes leave out a constant: one for each feature that is wanted. For each limit there is
-        a column that says whether it is given up, and for each of its sides how much is missed.
+        The costs of wishes leave out a constant: one for each wanted feature. Each limit has a column that
+        is 1 if it is given up. Each side of a limit has a column with the amount that is missed.
         """
         n_limits, n_sides = len(parts), sum(map(len, parts))
         n, width = self.program.n_columns, self.program.n_columns + n_limits + n_sides
@@ -259,13 +261,13 @@ class _ProductLine:
         return grown, broken, beyond
 
     def _missed(self, limit: Limit, product: Mask) -> float:
-        """Return by how much a product misses a limit, as a share of the range."""
+        """Return the amount by which a product misses a limit, as a share of the range."""
         width = self._range_of(limit.name)
         steps = sum(max(0, _sum(part, product) - part.upper) for part in self._parts(limit))
         return steps / width if width else 0.0
 
     def _range_of(self, name: str) -> int:
-        """Return the range of an objective; of another attribute the sum of its sizes."""
+        """Return the range of an objective; of another attribute the sum of its absolute values."""
         for goal, (_, width) in zip(self.goals, self.ranges, strict=True):
             if goal.objective.name == name:
                 return width
@@ -273,7 +275,7 @@ class _ProductLine:
         return 0 if quantity is None else int(np.abs(quantity.coefficients).sum())
 
     def _checked(self, answer: Solution, customer: Customer, fewest: int, *, proved: bool) -> _Found:
-        """Return the product of an answer, if it stands the rules of the model and is what was told."""
+        """Return the product of an answer, checked against the rules of the model and the claimed number."""
         assert answer.values is not None
         product = answer.values[: self.n] > 0.5
         required = self.required
@@ -284,7 +286,7 @@ class _ProductLine:
         return _Found(product, min(fewest, n_broken), proved=proved and n_broken == fewest)
 
     def given_up(self, customer: Customer, product: Mask) -> list[str]:
-        """Return the wishes that a product does not meet, counted in integers."""
+        """Return the wishes that a product does not meet, checked in integers."""
         told = [
             wish_text(literal, self.model.labels)
             for literal in customer.features
@@ -298,7 +300,7 @@ class _ProductLine:
         return told
 
     def service(self, customers: Sequence[Customer], found: Sequence[_Found]) -> Service:
-        """Return the products that were found, numbered from 1, and what each customer gets."""
+        """Return the found products, numbered from 1, and the result for each customer."""
         products = [one.product for one in found if one.product is not None]
         every = np.array(products, dtype=np.uint8).reshape(-1, self.n)
         rows, back = np.unique(every, axis=0, return_inverse=True)
@@ -325,7 +327,7 @@ class _ProductLine:
         )
 
     def _least_loss(self, customer: Customer) -> float:
-        """Return the constant by which a loss is 0 where every objective is at its best."""
+        """Return the constant that makes the loss 0 if every objective has its best value."""
         names = [goal.objective.name for goal in self.goals]
         weights = customer.weights or dict.fromkeys(names, Decimal(1))
         total = float(sum(weights.values()))
@@ -348,7 +350,7 @@ def _sparse_row(part: Linear, width: int) -> sparse.csr_array:
 
 
 def _widened(program: Program, most: Sequence[float]) -> Program:
-    """Return a program with further columns of whole numbers from 0 up to these."""
+    """Return a program with further integer columns, from 0 up to the given bounds."""
     n = len(most)
     rows = sparse.csr_array(sparse.hstack([program.rows, sparse.csr_array((program.n_rows, n))]))
     return dataclasses.replace(

@@ -1,4 +1,4 @@
-"""Explanations of the impossible: rules that contradict it, and least values of sums over features."""
+"""Explanations of contradictions: the fewest rules, and least values of sums over features."""
 
 import dataclasses
 import itertools
@@ -25,27 +25,28 @@ from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
 
 MOST_ROUNDS = 500
-"""Rounds after which an explanation is returned that may not be the smallest."""
+"""Most rounds; an explanation after as many may not be the smallest."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Explanation:
-    """Rules that contradict something."""
+    """Rules that together exclude the explained literals."""
 
     rules: tuple[int, ...]
-    """Numbers of the rules, rising; see :func:`~shortlist.products.rules.rule_text`."""
+    """Rule numbers, rising; see :func:`~shortlist.products.rules.rule_text`."""
     smallest: bool
-    """Whether it is proved that no fewer rules contradict it."""
+    """Whether it is proved that no fewer rules exclude the literals."""
     irreducible: bool = True
-    """Whether it is proved that with any one of them left out there is no contradiction."""
+    """Whether it is proved that every rule is needed for the contradiction."""
 
 
 class SwitchedRules:
-    """The clauses of a model, of whose rules any may be left out.
+    """Clauses of a model in which any rules can be switched off.
 
-    `traced`: clauses and the rule behind each; those that define auxiliary variables always hold. `budget`:
-    looked at by the search, which raises :class:`~shortlist.logic.sat.SearchStoppedError` at its end.
+    `traced`: clauses, each with its rule; the clauses that define auxiliary variables always hold.
+    `budget`: limit of each search, which raises :class:`~shortlist.logic.sat.SearchStoppedError` at its
+    end.
     """
 
     def __init__(self, traced: TracedClauses, budget: Budget | None = None) -> None:
@@ -61,9 +62,9 @@ class SwitchedRules:
         self._solver = SatSolver(Clauses.from_clauses(n + len(self.rules), switched), budget)
 
     def contradiction(self, rules: Sequence[int], literals: Sequence[int]) -> tuple[int, ...] | None:
-        """Return rules among `rules` that contradict the literals, or None if both can hold.
+        """Return some of the `rules` that contradict the literals; None if all can hold together.
 
-        They are often not the fewest.
+        The rules returned are often not the fewest.
         """
         answer = self._solver.solve([*literals, *(self._switches[rule] for rule in rules)])
         if answer.satisfiable:
@@ -71,9 +72,9 @@ class SwitchedRules:
         return tuple(sorted(self._rules[v] for v in answer.conflict if v in self._rules))
 
     def allowed(self, rules: Sequence[int], literals: Sequence[int]) -> tuple[int, ...] | None:
-        """Return rules that can hold with the literals, `rules` among them; None if these cannot.
+        """Return `rules` and further rules that can hold with the literals; None if `rules` cannot.
 
-        They are as many as one search finds that prefers rules to hold.
+        The further rules are those of one search that prefers rules to hold.
         """
         self._solver.prefer(self._switches.values())
         model = self._solver.solve([*literals, *(self._switches[rule] for rule in rules)]).model
@@ -87,14 +88,14 @@ def fewest_rules(
 ) -> Explanation | None:
     """Find the fewest rules that contradict literals; None if all rules allow them.
 
-    Every set of rules whose absence makes room for the literals has to be hit by an explanation. An integer
-    program chooses the fewest rules that hit all sets known so far; either they contradict the literals, or
-    they grow until they nearly do, and what is left out then is one more set :cite:p:`Ignatiev2015`. Before
-    that, rules are dropped one by one from a first contradiction, so that there is an answer when the
-    rounds or the budget end.
+    If the literals are possible without some set of rules, an explanation must contain a rule of this set.
+    An integer program chooses the fewest rules that hit all sets known so far. If these do not contradict
+    the literals, they are extended as far as the literals allow, and the rest is a further set
+    :cite:p:`Ignatiev2015`. Before that, rules are dropped one by one from a first contradiction, so that
+    there is an answer when the rounds or the budget end.
 
-    `literals`: what cannot be: ``[f]`` for a dead feature, ``[-f]`` for one that every product has, nothing
-    for a model without products. `max_rounds`: most sets to look at.
+    `literals`: literals to exclude: ``[f]`` for a dead feature, ``[-f]`` for a core feature, none for a
+    model without products. `max_rounds`: largest number of sets.
     """
     found = switched.contradiction(switched.rules, literals)
     if found is None:
@@ -122,7 +123,7 @@ def fewest_rules(
 
 
 def _left_out(switched: SwitchedRules, rules: Sequence[int], literals: Sequence[int]) -> tuple[int, ...]:
-    """Add rules as long as the literals can hold; return those that could not be added."""
+    """Add rules as long as the literals can hold; return the rejected rules."""
     kept, out = {*(switched.allowed(rules, literals) or rules)}, []
     for rule in switched.rules:
         if rule in kept:
@@ -136,9 +137,10 @@ def _left_out(switched: SwitchedRules, rules: Sequence[int], literals: Sequence[
 
 
 def _fewest_hitting(sets: Sequence[tuple[int, ...]], budget: Budget) -> tuple[int, ...] | None:
-    """Return the fewest rules that have one in common with every set; None if the solver cannot tell.
+    """Return the fewest rules that hit every set; None if the solver finds no proved answer.
 
-    Coefficients and costs are 1, so the solver's tolerance hides no unit of a row, and its answer is checked.
+    All coefficients and costs are 1, so tolerances of the solver hide no unit of a row. The answer is
+    checked.
     """
     rules = sorted({rule for each in sets for rule in each})
     if not rules:
@@ -161,23 +163,23 @@ def _fewest_hitting(sets: Sequence[tuple[int, ...]], budget: Budget) -> tuple[in
 
 
 SECONDS_PER_VALUE = 10.0
-"""Limit of each program that looks for a least value."""
+"""Most seconds for a program that looks for a least value."""
 
 
 @dataclass(frozen=True)
 class Least:
-    """Bounds on the least value of a sum of integers, and whether it can be had."""
+    """Bounds on the least value of a sum of integers, and whether there is a product at all."""
 
     value: int | None = None
-    """Value of the best product found; None if none was."""
+    """Value of the best product found; None if none was found."""
     bound: int | None = None
-    """No product has less; None if nothing is known, or if there is no product."""
+    """Lower bound over all products; None if it is unknown, or if there is no product."""
     possible: bool = True
-    """False where it is proved that there is no product."""
+    """Whether there may be a product; False if there is proved to be none."""
 
     @property
     def proved(self) -> bool:
-        """Whether the value is the least there is, or there is no product."""
+        """Whether the value is proved to be the least, or there is proved to be no product."""
         return not self.possible or (self.value is not None and self.value == self.bound)
 
 
@@ -191,16 +193,16 @@ def least_value(
     *,
     budget: Budget | None = None,
 ) -> Least:
-    """Find the least sum of coefficients of selected features over the products in which literals hold.
+    """Find the least sum of coefficients of selected features over the products with the literals.
 
     Raises SolverError if the solver fails.
 
-    `model`: what the products are of, limits included. `coefficients`: what every selected feature adds,
-    ``(n_features,)``; their sizes sum to less than 2^53. `literals`: i + 1 for feature i selected, -(i + 1)
-    for deselected. `budget`: how long the program may take, and at most :data:`SECONDS_PER_VALUE`.
+    `model`: model of the products, limits included. `coefficients`: summand of each feature if selected,
+    ``(n_features,)``; their absolute values sum to less than 2^53. `literals`: i + 1 for feature i
+    selected, -(i + 1) for deselected. `budget`: time for the program, at most :data:`SECONDS_PER_VALUE`.
 
-    Its value is added up from a product that was checked against the rules of the model. Its bound is the
-    solver's, as far as the rule of sizes believes it (:mod:`shortlist.milp.whole_rows`).
+    The value is summed over a product that was checked against the rules of the model. The bound is the
+    solver's, as far as the rule on sizes accepts it (:mod:`shortlist.milp.whole_rows`).
 
     >>> from shortlist.products.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
@@ -218,7 +220,7 @@ def best_product(
     *,
     budget: Budget | None = None,
 ) -> tuple[Least, Mask | None]:
-    """Return the bounds on the least sum, and the best product that was found; see :func:`least_value`."""
+    """Return bounds on the least sum, and the best product found; see :func:`least_value`."""
     asked = set(literals)
     if any(-literal in asked for literal in asked):
         return IMPOSSIBLE, None
@@ -240,10 +242,10 @@ def best_product(
 
 
 class ProgramRules:
-    """The rules of a model, of which any may be left out.
+    """Rules of a model of which any can be left out, checked by integer programs.
 
-    `model`: limits and choices are constraints of it. `literals`: literals that hold in addition to the
-    rules, and cannot be left out. `budget`: once it has ended, nothing is known to be a contradiction.
+    `model`: model with limits and choices among its constraints. `literals`: literals that always hold.
+    `budget`: after its end nothing is known to be a contradiction.
     """
 
     def __init__(
@@ -253,7 +255,7 @@ class ProgramRules:
         self.literals = tuple(literals)
         self.budget = budget or Budget()
         self.sure = True
-        """Whether every question so far was answered; one that was not keeps its rules in."""
+        """Whether every check so far had a proved answer; a check without one keeps its rules."""
 
     def contradict(self, rules: Sequence[int]) -> bool:
         """Whether an integer program proves that rules and literals contradict each other."""
@@ -269,12 +271,13 @@ class ProgramRules:
 def irreducible_rules(
     known: ProgramRules, candidates: Sequence[int], background: Sequence[int] = ()
 ) -> tuple[int, ...]:
-    """Return candidates that contradict the background, none of which can be left out.
+    """Return a minimal set of candidates that contradicts the background.
 
-    By halving, as in QuickXplain :cite:p:`Junker2004`: for k rules out of n about k log(n / k) programs.
+    Candidates are halved as in QuickXplain :cite:p:`Junker2004`: about k log(n / k) programs for k rules
+    out of n.
 
-    `known`: answers what contradicts what. `candidates`: rules that together with `background` are known to
-    contradict each other. `background`: rules that stay in.
+    `known`: checks sets of rules for contradiction. `candidates`: rules that together with `background` are
+    known to contradict each other. `background`: rules that always stay.
 
     >>> from shortlist.products.formulas import Literal
     >>> from shortlist.products.model import make_group, make_model
@@ -301,7 +304,7 @@ def irreducible_rules(
 
 
 def only_rules(model: FeatureModel, rules: Sequence[int]) -> FeatureModel:
-    """Return a model in which only these rules hold, by their numbers; its groups need not be a tree."""
+    """Return a model with only these rules, by their numbers; its groups need not be a tree."""
     kept = set(rules)
     numbers = itertools.count()
     root = model.root if model.root is not None and next(numbers) in kept else None

@@ -1,4 +1,4 @@
-"""Feasibility of a model with a customer's requirements, their implications, and conflicts."""
+"""Feasibility of a model under a customer's requirements, their implications, and conflicts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,39 +26,38 @@ if TYPE_CHECKING:
 NO_REQUIREMENTS = Requirements()
 
 NOT_TOLD_APART = "the rules of the model and what is required, which could not be told apart in time"
-"""Name of a contradiction of which the budget left no time to find a smaller part."""
+"""Description of a contradiction when the budget leaves no time to find a smaller one."""
 
 
 @dataclass(frozen=True)
 class Feasibility:
-    """Answers of the clauses of a model to requirements."""
+    """Answers about requirements from the clauses of a model."""
 
     checked: bool
-    """Whether the model has clauses, as a linear constraint of it may need too many, and the search ended in
-    time.
+    """Whether the model could be checked: a linear constraint may need too many clauses, and the search
+    must end in time.
     """
     conflict: tuple[str, ...] = ()
-    """A sentence for each constraint and requirement of a contradiction that cannot be shortened: with any
-    one of them left out, the others can be met; :data:`NOT_TOLD_APART` if the budget ended before these were
-    found. Empty if all can be met.
+    """Sentences for the parts of a contradiction, every one of them needed. :data:`NOT_TOLD_APART` if the
+    budget ended before they were found. Empty if the requirements can be met.
     """
     required: tuple[int, ...] = ()
-    """The requirements among them."""
+    """Literals of the requirements in the contradiction."""
     fixed: tuple[int, ...] = ()
-    """Literals that hold in every product that meets the requirements, these included."""
+    """Literals that hold in every product that meets the requirements, the required ones included."""
     implied: tuple[int, ...] = ()
-    """Further literals that hold because of the requirements."""
+    """Literals that the requirements imply, beyond themselves."""
 
 
 def check_feasibility(
     model: FeatureModel, requirements: Requirements = NO_REQUIREMENTS, *, budget: Budget | None = None
 ) -> Feasibility:
-    """Find out whether a model has a product that meets the requirements, and what they imply.
+    """Check whether a model has a product that meets the requirements, and find their implications.
 
-    Once the budget has ended, nothing is known.
+    After the end of the budget nothing is known.
 
-    By satisfiability: one question, then about one for each feature that has the same value in all products
-    met.
+    Takes one satisfiability problem, then about one for each feature with the same value in all products
+    found.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> from shortlist.products.configuration.requirements import make_requirements
@@ -100,8 +99,7 @@ def some_products(
 ) -> Mask:
     """Return products that meet the requirements, ``(n_found, n_features)``; see :func:`some_models`.
 
-    Without rows if there is no product, the model needs too many clauses, or the budget ends before one is
-    found.
+    There are no rows if there is no product, the model needs too many clauses, or the budget ends first.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
@@ -117,10 +115,10 @@ def some_products(
 
 
 def some_models(clauses: Clauses, *, n_models: int = 1, seed: int = 0, budget: Budget | None = None) -> Mask:
-    """Return models of clauses, ``(n_found, n_variables)``, from random values on; none if there is none.
+    """Return models of clauses, ``(n_found, n_variables)``, starting at random values.
 
-    Each question to the solver prefers other random values, so that the models differ where they can; equal
-    ones are returned once.
+    Each search prefers other random values, so that the models differ where they can; repeated models are
+    dropped.
     """
     solver, rng = SatSolver(clauses, budget), np.random.default_rng(as_seed(seed))
     numbers = np.arange(1, clauses.n_variables + 1)
@@ -141,7 +139,7 @@ def some_models(clauses: Clauses, *, n_models: int = 1, seed: int = 0, budget: B
 def _sentences(
     model: FeatureModel, requirements: Requirements, asked: TracedClauses, budget: Budget | None
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return a sentence for each part of a contradiction, and the requirements in it."""
+    """Return a sentence for each part of a contradiction, and the literals of its requirements."""
     from shortlist.products.configuration.explanation import SwitchedRules
 
     try:
@@ -157,28 +155,30 @@ def _sentences(
 
 
 def required_text(model: FeatureModel, literal: int) -> str:
-    """Say that a feature is required, or required to be left out."""
+    """Return a sentence that a feature is required, or required to be left out."""
     return f"{model.labels[abs(literal) - 1]} is required" + ("" if literal > 0 else " to be left out")
 
 
 MOST_UNDECIDED = 2_000
-"""Products are not counted by default where more features than this are neither core nor dead."""
+"""Most features that are neither core nor dead for which products are counted by default."""
 
 USUAL_NODES = 100_000
-"""The default budget of the diagram."""
+"""Default number of nodes of the diagram."""
 
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """Literals that every product shares, and the number of products."""
+    """Core and dead features of a model, and its number of products."""
 
     satisfiable: bool | None
-    """Whether there is a product; None if the budget ended before that, or what all share, was known."""
+    """Whether there is a product; None if the budget ended before this and the core features were known."""
     core: tuple[int, ...] = ()
     dead: tuple[int, ...] = ()
-    """Features, from 0, that every product has, and that none has; empty without a product."""
+    """Core features, selected in every product, and dead features, selected in none; empty without a
+    product.
+    """
     n_products: int | None = None
-    """The exact number of products; None where it was not counted."""
+    """Exact number of products; None if they were not counted."""
     uncounted: str = ""
     """Reason why the products were not counted."""
     conflict: tuple[str, ...] = ()
@@ -192,9 +192,9 @@ def summarise(
 
     Raises BadInputError if a linear constraint of the model needs too many clauses.
 
-    `model`: what to look at. No integer program is solved, and no solver of such is imported. `max_nodes`:
-    budget of the diagram that counts; 0 for none. Default: :data:`USUAL_NODES`, or none where more than
-    :data:`MOST_UNDECIDED` features are open. `budget`: when it ends, what is not known by then is left out.
+    `model`: model to summarise. No integer program is solved, and no such solver is imported. `max_nodes`:
+    most nodes of the diagram that counts products; 0 for no diagram. Default: :data:`USUAL_NODES`, or 0 if
+    more than :data:`MOST_UNDECIDED` features are open. `budget`: facts not known at its end are left out.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
@@ -222,9 +222,9 @@ def summarise(
 def counting_diagram(
     clauses: Clauses, n_open: int, max_nodes: int | None, budget: Budget
 ) -> "tuple[Diagram | None, str]":
-    """Return a diagram from which products are counted, or why there is none.
+    """Return a diagram for counting products, or None and the reason.
 
-    `n_open`: how many features have both values. `max_nodes`: see :func:`summarise`.
+    `n_open`: number of features that can have both values. `max_nodes`: see :func:`summarise`.
     """
     if max_nodes is None and n_open > MOST_UNDECIDED:
         return (
@@ -243,39 +243,40 @@ def counting_diagram(
 
 
 def out_of_time(budget: Budget) -> str:
-    """Say why something is not known."""
+    """Return the reason why an answer is unknown after the end of a budget."""
     return f"ended before that was known: {budget.limit_text}"
 
 
 LAST_LOOK_S = 1.0
-"""So long one product is looked for where the time was over before all was known."""
+"""Seconds of the last search for one product, after the time limit."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class LimitedModel:
-    """A model with limits, and the clauses of it that are few enough; build with `limited_model`."""
+    """Model with limits, and its clauses as far as they are few enough; build it with `limited_model`."""
 
     model: FeatureModel
-    """The model with all limits as constraints behind its own."""
+    """Model with all limits as further constraints."""
     clauses: Clauses | None
-    """Clauses of the model and of those limits that have them; None if the model itself needs too many."""
+    """Clauses of the model and of the limits that have few enough; None if the model itself needs too many.
+    """
     whole: bool
-    """Whether these are all limits, so that the clauses tell everything."""
+    """Whether the clauses include all limits, so that satisfiability decides everything."""
 
 
 @dataclass(frozen=True)
 class Forced:
-    """Features with one value."""
+    """Features with a single value in all products."""
 
     literals: tuple[int, ...]
-    """i + 1 for a feature i that every product has, -(i + 1) for one that none has, by feature."""
+    """Literals: i + 1 for a feature i in every product, -(i + 1) for a feature in none; by feature."""
     complete: bool = True
-    """Whether all such features are there; otherwise the time was over."""
+    """Whether all such features were found; False if the time ended first."""
 
 
 def limited_model(model: FeatureModel, limits: Iterable[Constraint]) -> LimitedModel:
-    """Put limits and model together, as clauses where these are few enough."""
+    """Join a model and limits, and their clauses where these are few enough."""
     kept: list[Constraint] = []
     clauses, whole = _clauses(model), True
     for limit in limits:
@@ -298,16 +299,15 @@ def _clauses(model: FeatureModel) -> Clauses | None:
 def forced_features(
     limited: LimitedModel, literals: Iterable[int] = (), *, budget: Budget | None = None
 ) -> Forced | None:
-    """Find the features with one value in all products in which literals hold; None if there is no product.
+    """Find the features with one value in all products with the literals; None if there is no product.
 
-    A feature is forced if and only if there is no product with the opposite. Satisfiability tells that where
-    all limits are clauses. What it tells of the others is completed by integer programs: each looks for a
-    product that differs from one known in as many features as it can, until there is none. Raises
-    SearchStoppedError if the budget ends before it is known whether there is a product, and a last look,
-    which may take a second, does not tell.
+    A feature is forced if no product has the opposite value. Satisfiability decides this where all limits
+    are clauses. Integer programs decide the rest. Each looks for a product that differs from a known one in
+    as many features as possible, until there is none. Raises SearchStoppedError if neither the search nor a
+    last look of a second finds out whether there is a product.
 
-    `literals`: what was decided; part of the answer. `budget`: at its end the answer has what is known by
-    then: at least what propagation finds.
+    `literals`: decided literals; they are part of the answer. `budget`: at its end the answer has the
+    literals known so far, at least those found by propagation.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
@@ -365,7 +365,7 @@ def _by_programs(model: FeatureModel, known: tuple[int, ...], budget: Budget) ->
     is_open = np.ones(n, dtype=bool)
     is_open[[abs(literal) - 1 for literal in known]] = False
     while is_open.any() and not budget.stopped:
-        alike = np.where(is_open, np.where(product, 1, -1), 0)  # the least sum differs in most features
+        alike = np.where(is_open, np.where(product, 1, -1), 0)  # least sum: differs in most features
         features = np.flatnonzero(is_open)
         another = Linear(
             tuple(alike[features].tolist()), tuple((features + 1).tolist()), int(product[is_open].sum()) - 1

@@ -1,4 +1,4 @@
-"""The front of a question about a product line, by a decision diagram or integer programs; all is checked."""
+"""Search for the front of a product line, by a decision diagram or integer programs, with checks."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from shortlist.milp.program import LinearObjective, Program
 
 DIAGRAM_SHARE = 0.3
-"""Part of a time limit that ``auto`` spends on making the diagram, and of the rest on its front. A diagram
-that is of use is mostly there within seconds; what is left must do for integer programs.
+"""Share of a time limit that ``auto`` spends on making the diagram, and of the rest on its front. A useful
+diagram is mostly complete within seconds; the rest of the time is for integer programs.
 """
 
 
 def find_front(
     question: ProductQuestion, method: str, options: SearchOptions, budget: Budget
 ) -> tuple[Front, Diagram | None]:
-    """Return the front of a question without a contradiction by a method, and its diagram, if any.
+    """Return the front of a question without contradiction by a method, and its diagram, if any.
 
-    Every product is checked. ``front.extras["why"]`` says which engine answered and why. See
-    :func:`shortlist.products.configuration.product_front.configure` for the rest.
+    Every product is checked. ``front.extras["why"]`` names the engine and the reason for it. For the rest
+    see :func:`shortlist.products.configuration.product_front.configure`.
     """
     diagram, why = None, f"asked for {method}"
     if isinstance(options, AutoOptions):
@@ -63,7 +63,7 @@ def find_front(
 def _by_auto(
     question: ProductQuestion, options: AutoOptions, budget: Budget
 ) -> tuple[Front, Diagram | None, str]:
-    """Take the diagram, and integer programs where it does not end within its share of the time."""
+    """Use the diagram, or integer programs if the diagram does not end within its share of the time."""
     diagram, why = diagram_of(question, max_nodes=options.max_nodes, budget=budget.share(DIAGRAM_SHARE))
     shape = ProgramShape(
         n_objectives=len(question.objectives),
@@ -90,7 +90,7 @@ def _reason(why: str, front: Front) -> str:
 def _better(question: ProductQuestion, rough: Front, exact: Front) -> Front:
     """Return the exact front if it is complete.
 
-    Otherwise the points of both, with what is proved of the rough one.
+    Otherwise return the points of both, with the proof of the rough front.
     """
     if exact.proof.kind is ProofKind.COMPLETE or not len(rough):
         return exact
@@ -108,11 +108,11 @@ def _better(question: ProductQuestion, rough: Front, exact: Front) -> Front:
 
 
 def checked_front(question: ProductQuestion, found: Front, method: str) -> Front:
-    """Return the front of the products that `method` found, each checked and its points added up again.
+    """Return the front of the products found by `method`, with products checked and points recomputed.
 
-    Judged are the rules of the model as read; neither clauses nor inequalities made from it take part.
-    Products outside the soft limits are dropped: the diagram leaves those to this check. Raises
-    SolverError if a product breaks a rule, or its objectives are not those of its point.
+    The check takes the rules of the model as read; it uses no clauses and no inequalities made from it.
+    Products outside the soft limits are dropped, since the diagram ignores these limits. Raises SolverError
+    if a product breaks a rule, or its objectives are not those of its point.
     """
     model = with_constraints(question.model, question.hard_limits)
     selections: NDArray[np.uint8] = found.decisions[:, : model.n_features].astype(np.uint8)
@@ -133,7 +133,7 @@ def checked_front(question: ProductQuestion, found: Front, method: str) -> Front
         proof = dataclasses.replace(proof, missing=(0.0,) * len(question.objectives))
     if soft := question.soft_limits:
         within = are_valid(with_constraints(model, soft), selections)
-        # what stands in for a missing point may be outside the limits
+        # a substitute for a missing point may be outside the limits
         if proof.kind is ProofKind.APPROXIMATE:
             proof = dataclasses.replace(proof, missing=None)
     return products_front(
@@ -150,14 +150,14 @@ def products_front(
 
 
 def no_products(question: ProductQuestion, proof: Proof, method: str) -> Front:
-    """Return a front without points, because there are none, or a limit came before the first."""
+    """Return a front without points, for no products, or for a time limit before the first one."""
     points = np.empty((0, len(question.objectives)), np.int64)
     selections = np.empty((0, question.model.n_features), np.uint8)
     return products_front(question, points, selections, proof, method=method)
 
 
 def diagram_of(question: ProductQuestion, *, max_nodes: int, budget: Budget) -> tuple[Diagram | None, str]:
-    """Return a diagram of the products within requirements and hard limits, and why there is one or none."""
+    """Return a diagram of the products within requirements and hard limits or None, and the reason."""
     from shortlist.logic.compilation import compile_diagram
 
     limits = question.hard_limits
@@ -203,7 +203,7 @@ def front_by_diagram(
 
 
 def front_by_program(question: ProductQuestion, method: str, options: SearchOptions, budget: Budget) -> Front:
-    """Return the front, or a part of it, by integer programs, all limits as rows, and checked."""
+    """Return the front, or a part of it, by integer programs with all limits as rows, and checked."""
     assert isinstance(options, ProgramOptions), f"{method} needs its own options, got {options!r}"
     front = integer_method(method, options, partial(_feature_clauses, question))(
         program_of(question, two_linears(question)), solver=options.solver, budget=budget
@@ -221,7 +221,7 @@ def front_by_program(question: ProductQuestion, method: str, options: SearchOpti
 
 
 def two_linears(question: ProductQuestion) -> "list[LinearObjective]":
-    """Return the objectives for a program; the methods want two, and a constant one changes no front."""
+    """Return the objectives for a program, with a constant second one where only one is given."""
     linears = [goal.linear() for goal in question.objectives]
     if len(linears) == 1:
         name = "nothing" if linears[0].objective.name != "nothing" else "nothing else"
@@ -240,7 +240,7 @@ def program_of(question: ProductQuestion, linears: "Sequence[LinearObjective] | 
 
 
 def configurations_by_diagram(question: ProductQuestion, diagram: Diagram, point: Points) -> Iterator[Mask]:
-    """Yield every product that has the objectives `point`, from a diagram."""
+    """Yield every product with the objectives `point`, from a diagram."""
     from shortlist.methods.diagram.diagram_front import configurations
 
     costs, offsets = padded_costs(question, diagram.n_variables)
@@ -249,9 +249,9 @@ def configurations_by_diagram(question: ProductQuestion, diagram: Diagram, point
 
 
 def configurations_by_program(question: ProductQuestion, point: Points) -> Iterator[Mask]:
-    """Yield every product that has the objectives `point`, one integer program for each and one for the end.
+    """Yield every product with the objectives `point`, by one integer program for each and one at the end.
 
-    Raises SolverError if the solver cannot tell whether there is another one.
+    Raises SolverError if the solver cannot decide whether there is another product.
     """
     from shortlist.milp.backends import open_solver
     from shortlist.products.inequalities import to_program
@@ -281,7 +281,7 @@ def configurations_by_program(question: ProductQuestion, point: Points) -> Itera
 
 
 def padded_costs(question: ProductQuestion, n_variables: int) -> tuple[Points, NDArray[np.int64]]:
-    """Return costs of the variables of clauses, auxiliary ones at no cost, and the constant parts."""
+    """Return costs of the variables of clauses, 0 for auxiliary ones, and the constant parts."""
     costs = np.zeros((len(question.objectives), n_variables), dtype=np.int64)
     costs[:, : question.model.n_features] = [goal.minimised for goal in question.objectives]
     offsets = np.array([goal.offset * goal.objective.sign for goal in question.objectives], dtype=np.int64)
@@ -289,10 +289,7 @@ def padded_costs(question: ProductQuestion, n_variables: int) -> tuple[Points, N
 
 
 def _feature_clauses(question: ProductQuestion) -> Clauses | None:
-    """Return clauses over the features that hold in every product which meets the requirements.
-
-    None without any.
-    """
+    """Return the clauses that hold in every product within the requirements; None if there are none."""
     try:
         clauses = to_clauses(question.model)
     except BadInputError:

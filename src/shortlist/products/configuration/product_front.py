@@ -45,39 +45,40 @@ if TYPE_CHECKING:
     from shortlist.products.configuration.relaxations import Relaxations
 
 GRACE_S = 1.0
-"""So long is one product looked for where a limit left none."""
+"""Seconds of the search for one product after a time limit without any."""
 
 
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Configured:
-    """Answer of :func:`configure`: a front with the method that found it."""
+    """Answer of :func:`configure`: a front, its status and method."""
 
     status: Status
     """OPTIMAL: the front is complete. FEASIBLE: points, with a weaker proof. INFEASIBLE: no product meets
-    what is asked. UNKNOWN: a limit was hit before anything was found.
+    the requirements. UNKNOWN: a limit ended the search before anything was found.
     """
     front: Front
-    """The points; without any if there is no product, or none was found."""
+    """Front with its points; without points if there is no product, or none was found."""
     reason: str
-    """Reason for having no points, or for taking this method."""
+    """Reason for having no points, or for the choice of the method."""
     conflict: tuple[str, ...]
-    """Without a product: rules, requirements and limits that contradict each other, a sentence each, and what
-    the others leave to each limit. None can be left out, unless the time was over before that was known.
+    """Sentences for the parts of a contradiction of rules, requirements and limits, with the values that
+    the others leave to each limit; empty if there is a product. No part can be left out, unless the time
+    ended first.
     """
     implied: Requirements
-    """Features that the requirements imply, beyond those that every product of the model has or lacks."""
+    """Features that the requirements imply, without the core and dead features of the model."""
     question: ProductQuestion
-    """The model and what was asked."""
+    """Model, objectives, limits and requirements."""
     diagram: Diagram | None = None
-    """The decision diagram, where one was made."""
+    """Decision diagram, if one was made."""
     relaxations: "Relaxations | None" = None
-    """Without a product: which changes of limits and requirements leave one."""
+    """Changes of limits and requirements that make a product possible; None if there is one."""
 
     def configurations(self, index: int) -> Iterator[Mask]:
-        """Yield every product that has point number `index` of the front, as a mask of the features.
+        """Yield every product at point `index` of the front, as a mask of the features.
 
-        From the diagram where there is one, otherwise by one integer program for each product. Raises
+        Products come from the diagram if there is one, otherwise from one integer program each. Raises
         BadInputError if there is no such point.
         """
         as_count(index, "index", at_least=0, at_most=len(self.front) - 1)
@@ -111,16 +112,16 @@ def configure(
     Parameters
     ----------
     model : FeatureModel
-        What may be configured.
+        Model of the product line.
     objectives : str or sequence of FeatureObjective
-        What matters, for instance ``"min deselected, min cost"``.
+        Objectives, such as ``"min deselected, min cost"``.
     attributes : mapping of str to Attribute, optional
-        For objectives and limits given as text. Default: those that came with the model.
+        Attributes for objectives and limits given as text. Default: those of the model.
     limits : sequence of str or Constraint
         Limits such as ``"cost<=120"``. A limit on an objective in its better direction only keeps a part of
         the front, so that the diagram needs no clause for it; other limits become clauses.
     requirements : Requirements, optional
-        Features that must be in, and features that must be out.
+        Features that must be selected, and features that must be deselected.
     method : str, default="auto"
         ``auto`` takes ``diagram`` if it compiles within `max_nodes`, else ``exact``; ``front.extras["why"]``
         says which and why. ``exact``, ``cwmoip`` and ``epsilon-constraint`` find complete fronts by integer
@@ -130,14 +131,14 @@ def configure(
         on the diagram and keeps the rest for integer programs. The last program, the witnesses
         and a search for one product where nothing was found (one second) may pass it a little.
     report, cancellation
-        Receive progress, and end the run with what was found.
+        Receiver of progress reports, and switch that ends the run with the points found.
     **options
         The fields of the method's class in :mod:`~shortlist.products.configuration.question`.
 
     Returns
     -------
     Configured
-        A contradiction is a status, with the constraints that make it, and no error. The front's candidates
+        A contradiction is a status, with its parts, and no error. The candidates of the front
         are the features, its decisions 0 or 1: one product for each point; ``Configured.configurations``
         gives the others. If the method finds nothing in time, the front's only point is the product that
         showed that there is one, if it is within the limits.
@@ -150,7 +151,7 @@ def configure(
     MissingDependencyError
         If the solver is not installed.
     SolverError
-        If a product found does not stand the check.
+        If a product found fails the check.
 
     Examples
     --------
@@ -228,7 +229,7 @@ def _check_tolerance(goals: Sequence[FeatureObjective], tolerance: Mapping[str, 
 
 
 def _first_product(question: ProductQuestion, empty: Front) -> Front:
-    """Return a front of one product found by satisfiability, or the empty front if beyond the limits."""
+    """Return a front of one product from satisfiability; the empty front if it is beyond the limits."""
     products = some_products(question.model, question.requirements, budget=Budget(GRACE_S)).astype(np.uint8)
     within = are_valid(with_constraints(question.model, question.limits), products)
     proof = dataclasses.replace(empty.proof, kind=ProofKind.APPROXIMATE, missing=None)

@@ -1,4 +1,4 @@
-"""Questions to a product line, as integer vectors, and the methods that answer them with their options."""
+"""Questions to a product line as integer vectors, and the methods and options that answer them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class FeatureObjective:
-    """A linear objective over features, exact."""
+    """Exact linear objective over features."""
 
     objective: Objective
-    """Name, sense, scale and unit."""
+    """Name, sense, scale and unit of the objective."""
     coefficients: NDArray[np.int64]
-    """Coefficients; with x the selection, ``(coefficients @ x + offset) / scale`` is the value in the user's
-    sign and unit, ``(n_features,)``.
+    """Coefficients, ``(n_features,)``: for a selection x the value is ``(coefficients @ x + offset) /
+    scale``, in the user's sign and unit.
     """
     offset: int = 0
     """Constant part, scaled."""
 
     @property
     def minimised(self) -> NDArray[np.int64]:
-        """Coefficients as to minimise, scaled."""
+        """Scaled coefficients, to minimise."""
         return self.coefficients * self.objective.sign
 
     def points(self, selections: NDArray[np.generic]) -> NDArray[np.int64]:
-        """Return the scaled value to minimise of each configuration, shape (n_configurations,)."""
+        """Return the value of each configuration, scaled and to minimise, ``(n_configurations,)``."""
         total = np.asarray(selections).astype(np.int64) @ self.coefficients + self.offset
         scaled: NDArray[np.int64] = total * self.objective.sign
         return scaled
@@ -65,7 +65,7 @@ class FeatureObjective:
         return LinearObjective(self.objective, self.coefficients / scale, self.offset / scale)
 
     def value_text(self, point: int) -> str:
-        """Write a scaled value to minimise as people read it: exact, in the user's sign, with its unit.
+        """Write a scaled value to minimise for people: exact, in the user's sign, with its unit.
 
         >>> from shortlist.results.objective import Sense
         >>> FeatureObjective(Objective("gain", Sense.MAX, 100, "EUR"), np.array([125])).value_text(-1250)
@@ -84,13 +84,13 @@ class QuantityLimit(Constraint):
     """A limit on a named quantity, such as ``cost<=120``."""
 
     quantity: FeatureObjective | None = field(default=None, compare=False)
-    """Quantity that is limited; its sense has no effect."""
+    """Limited quantity; its sense has no effect."""
 
 
 def parse_objectives(
     text: str, model: FeatureModel, attributes: Mapping[str, Attribute]
 ) -> tuple[FeatureObjective, ...]:
-    """Return the objectives that a text names.
+    """Parse the objectives of a text.
 
     Raises BadInputError if the text is malformed or a name is unknown.
 
@@ -130,9 +130,9 @@ def _vector(
 def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribute]) -> QuantityLimit:
     """Return a limit such as ``cost<=120`` or ``defects<3`` as a linear constraint on the features.
 
-    Compared are exact decimals: ``cost<120`` with two decimals means at most 119.99. Add it with
-    :func:`~shortlist.products.model.with_constraints`. Raises BadInputError if the text is
-    malformed or the name unknown.
+    The comparison is of exact decimals: ``cost<120`` with two decimals means at most 119.99. Add it with
+    :func:`~shortlist.products.model.with_constraints`. Raises BadInputError if the text is malformed or the
+    name unknown.
 
     `text`: ``NAME OP NUMBER`` with OP one of ``<= < >= > ==``. `attributes`: attributes by name; ``selected``
     and ``deselected`` are built in.
@@ -169,28 +169,29 @@ class ProductQuestion:
     objectives: tuple[FeatureObjective, ...]
     """Objectives of the question."""
     limits: tuple[Constraint, ...]
-    """Limits, all to be met."""
+    """Limits; a product has to meet all of them."""
     requirements: Requirements
-    """Features that must be in or out."""
+    """Features that must be selected or deselected."""
     fixed: tuple[int, ...]
     """Literals that hold in every product that meets the requirements, as far as known."""
 
     @cached_property
     def hard_limits(self) -> tuple[Constraint, ...]:
-        """Limits on the set of products."""
+        """Limits that are built into the set of products."""
         return tuple(limit for limit in self.limits if not self._bounds_an_objective(limit))
 
     @cached_property
     def soft_limits(self) -> tuple[Constraint, ...]:
-        """Limits that are a bound on an objective in its better direction.
+        """Limits that bound an objective in its better direction.
 
-        With ``f <= b`` for a minimised f the front is the part of the whole front with ``f <= b``: whatever
-        dominates a point within the limit is within it too. So such limits can wait until the front is there.
+        With ``f <= b`` for a minimised f, the front within the limit is a part of the whole front: any
+        product that dominates a point within the limit is within it too. So such limits can be applied to
+        the finished front.
         """
         return tuple(limit for limit in self.limits if self._bounds_an_objective(limit))
 
     def _bounds_an_objective(self, limit: Constraint) -> bool:
-        """Whether the limit reads ``objective <= number`` with the objective as to minimise."""
+        """Whether the limit is ``objective <= number`` for an objective to minimise."""
         formula = limit.formula
         if not isinstance(formula, Linear):
             return False
@@ -199,11 +200,11 @@ class ProductQuestion:
         return any(np.array_equal(factors, goal.minimised) for goal in self.objectives)
 
     def points(self, selections: NDArray[np.generic]) -> Points:
-        """Return the scaled objectives to minimise, ``(n_configurations, n_objectives)``."""
+        """Return the objectives, scaled and to minimise, ``(n_configurations, n_objectives)``."""
         return np.column_stack([goal.points(selections) for goal in self.objectives])
 
     def meets_requirements(self, selections: NDArray[np.generic]) -> Mask:
-        """Tell which configurations have the features requested and lack the others."""
+        """Mark the configurations that meet the requirements, ``(n_configurations,)``."""
         chosen = np.asarray(selections).astype(bool)
         wanted, unwanted = list(self.requirements.select), list(self.requirements.deselect)
         met: Mask = np.asarray(chosen[:, wanted].all(axis=1) & ~chosen[:, unwanted].any(axis=1))
@@ -218,7 +219,7 @@ def make_question(
     *,
     budget: Budget | None = None,
 ) -> tuple[ProductQuestion, Feasibility]:
-    """Return a question with what its requirements imply, and what is known of its feasibility."""
+    """Return a question with the implications of its requirements, and its feasibility."""
     feasibility = check_feasibility(model, requirements, budget=budget)
     fixed = feasibility.fixed or requirements.literals
     return ProductQuestion(model, tuple(goals), tuple(bounds), requirements, fixed), feasibility
@@ -230,7 +231,7 @@ def parse_question(
     limits: Sequence[str | Constraint],
     attributes: Mapping[str, Attribute] | None,
 ) -> tuple[tuple[FeatureObjective, ...], tuple[Constraint, ...]]:
-    """Return objectives and limits, reading those that are text; attributes default to those of the model."""
+    """Return objectives and limits, parsed if they are text; attributes default to those of the model."""
     if attributes is None:
         names = [name for _, name in objective_names(objectives)] if isinstance(objectives, str) else []
         names += [read_limit(limit).name for limit in limits if isinstance(limit, str)]
@@ -249,10 +250,10 @@ def parse_question(
 
 
 METHODS = ("auto", "diagram", *EXACT_METHODS, "solrep")
-"""Names of the methods."""
+"""Names of all methods."""
 
 EVOLUTIONARY_METHODS = ("ibea", "satibea", "smtibea", "ibed", "nsga2")
-"""Opponents, which only a comparison asks."""
+"""Evolutionary methods, for comparisons only."""
 
 
 @dataclass(frozen=True)
@@ -265,7 +266,7 @@ class DiagramOptions(SearchOptions):
     """Tolerance by objective, in its unit, by which a missing point may be better."""
     max_nodes: Annotated[int, "Most nodes of the diagram."] = 500_000
     max_bytes: Annotated[int, "Most bytes for the diagram's sets of points."] = 2_000_000_000
-    """Budget of the diagram in nodes, and of its sets of vectors."""
+    """Most nodes of the diagram; most bytes of its sets of vectors."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -275,7 +276,7 @@ class DiagramOptions(SearchOptions):
 
 @dataclass(frozen=True)
 class AutoOptions(DiagramOptions, ProgramOptions):
-    """Options of ``auto``, which takes the diagram or integer programs."""
+    """Options of ``auto``: those of the diagram and of integer programs."""
 
 
 OPTIONS: Mapping[str, type[SearchOptions]] = {
@@ -284,11 +285,11 @@ OPTIONS: Mapping[str, type[SearchOptions]] = {
     **dict.fromkeys(EXACT_METHODS, ProgramOptions),
     "solrep": SolRepOptions,
 }
-"""The options of each method."""
+"""Class of options by method."""
 
 
 def takes(method: str, option: str) -> bool:
-    """Tell whether a method uses an option.
+    """Return whether a method uses an option.
 
     >>> takes("solrep", "n_points"), takes("exact", "n_points")
     (True, False)
@@ -297,7 +298,7 @@ def takes(method: str, option: str) -> bool:
 
 
 def search_options(method: str, **given: Any) -> SearchOptions:
-    """Return the options of a method; what is None or not given has its default.
+    """Return the options of a method; missing options, and None, mean the default.
 
     Raises BadInputError if the method is unknown, has no such option, or a value is out of range. Raises
     MissingDependencyError if the solver needs a package that is not installed.

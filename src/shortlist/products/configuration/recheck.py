@@ -1,4 +1,4 @@
-"""Fronts of products, checked again against the model as read."""
+"""Recheck of fronts of products against the model as read."""
 
 import dataclasses
 from typing import TYPE_CHECKING
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def recheck_products(question: ProductQuestion, front: Front, *, budget: Budget | None = None) -> FrontCheck:
-    """Check every product of a front, and ask again what it claims of the others.
+    """Check every product of a front, and the claim of the front about other products.
 
-    Products are checked by the rules of the model as read, with the limits and requirements, and their
-    objectives are added up again in integers. Whether there is a product that no point dominates is asked of
-    integer programs made from the rules: of sums of integers first, then of a solver that did not find the
-    front. Raises BadInputError if the front is of another model, or of other objectives.
+    Products are checked by the rules of the model as read, with the limits and requirements. Their
+    objectives are recomputed in integers. Integer programs made from the rules look for a product that no
+    point dominates, by sums of integers first, then by a solver that did not find the front. Raises
+    BadInputError if the front is of another model, or of other objectives.
     """
     budget = budget or Budget()
     goals = [goal.objective for goal in question.objectives]
@@ -44,7 +44,7 @@ def recheck_products(question: ProductQuestion, front: Front, *, budget: Budget 
 
 
 def _of_two(front: Front, n: int) -> Front:
-    """Return a front of one objective with a second that is always 0, as methods need two."""
+    """Return a front of one objective with a second one that is always 0, as methods need two."""
     if len(front.objectives) == n:
         return front
     proof = front.proof
@@ -61,7 +61,7 @@ def _of_two(front: Front, n: int) -> Front:
 
 
 def _wrong_products(question: ProductQuestion, front: Front) -> tuple[str, ...]:
-    """Say which products break a rule, and which points are not the sums of their products."""
+    """Return sentences on products that break a rule, and on points that do not match their products."""
     selections: NDArray[np.uint8] = front.decisions.astype(np.uint8)
     if not len(front):
         return ()

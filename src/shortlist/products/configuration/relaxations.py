@@ -1,4 +1,4 @@
-"""Changes of limits and requirements that no product meets: the fewest that leave some."""
+"""Fewest changes of unmeetable limits and requirements that make a product possible."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -21,45 +21,45 @@ from shortlist.results.objective import read_limit
 from shortlist.runs.budget import Budget
 
 MOST_SECONDS = 20.0
-"""Longest time for all of it, as the answer itself is there already."""
+"""Most seconds for the search, which follows an answer that is already there."""
 
 MOST_TRIED = 20
-"""Limits and requirements that are tried alone; each takes an integer program or two."""
+"""Most limits and requirements that are relaxed one at a time; each takes an integer program or two."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Relaxation:
-    """A requirement that is left out, or a limit that is replaced or left out."""
+    """Change of one requirement, left out, or of one limit, replaced or left out."""
 
     text: str
-    """Such as ``limit cost<=14 in place of cost<=10``, or ``GPS is no longer required``."""
+    """Description, such as ``limit cost<=14 in place of cost<=10``, or ``GPS is no longer required``."""
     literal: int = 0
-    """The requirement: i + 1 for feature i selected, -(i + 1) for deselected; 0 for a limit."""
+    """Literal of the requirement: i + 1 for feature i selected, -(i + 1) for deselected; 0 for a limit."""
     place: int = -1
-    """Index of the limit among the given ones; -1 for a requirement."""
+    """Index of the limit among the given limits; -1 for a requirement."""
     limit: str = ""
-    """The limit in place of it, such as ``cost<=14``; empty where it is left out."""
+    """New limit, such as ``cost<=14``; empty if it is left out."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Relaxations:
-    """Changes that were tried, and after which there is a product."""
+    """Changes that were tried, and the sets of them that make a product possible."""
 
     enough: tuple[tuple[Relaxation, ...], ...] = ()
-    """Sets of changes; each leaves a product, which was found. Several only where one change is enough."""
+    """Sets of changes, each with a product that was found. Several only if one change is enough."""
     useless: tuple[Relaxation, ...] = ()
-    """Changes that, each alone, provably leave none; limits are left out."""
+    """Changes proved to be not enough alone; limits are left out in them."""
     fewest: bool = False
-    """Whether it is proved that fewer changes than these leave no product."""
+    """Whether it is proved that no smaller set of changes is enough."""
     empty: bool = False
-    """Whether the model has no product whatever is asked."""
+    """Whether the model has no product even without limits and requirements."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """A model, and what is asked of it."""
+    """Model with the limits and requirements of a question."""
 
     model: FeatureModel
     limits: tuple[Constraint, ...]
@@ -67,7 +67,7 @@ class _Asked:
     budget: Budget
 
     def without(self, literals: Iterable[int], places: Iterable[int]) -> "_Asked":
-        """Return the question without some limits and requirements; such limits stay, empty."""
+        """Return the question without some limits and requirements; such limits become empty formulas."""
         dropped = set(literals)
         limits = list(self.limits)
         for place in places:
@@ -76,7 +76,7 @@ class _Asked:
         return dataclasses.replace(self, limits=tuple(limits), literals=kept)
 
     def broken(self, product: Mask) -> tuple[list[int], list[int]]:
-        """Return the requirements and the indices of the limits that a product does not meet."""
+        """Return the requirements, and the indices of the limits, that a product does not meet."""
         literals = [one for one in self.literals if product[abs(one) - 1] != (one > 0)]
         places = [
             place for place, limit in enumerate(self.limits) if not holds(limit.formula, product[:, None])[0]
@@ -84,7 +84,7 @@ class _Asked:
         return literals, places
 
     def product(self) -> tuple[Mask | None, bool]:
-        """Return a product that meets all of it, or None, and whether there is none for certain."""
+        """Return a product that meets the question or None, and whether there is proved to be none."""
         nothing = np.zeros(self.model.n_features, dtype=np.int64)
         whole = with_constraints(self.model, self.limits)
         least, found = best_product(whole, nothing, self.literals, budget=self.budget)
@@ -100,15 +100,15 @@ def find_relaxations(
     places: Sequence[int] | None = None,
     budget: Budget | None = None,
 ) -> Relaxations:
-    """Find the fewest limits and requirements whose change leaves a product.
+    """Find the fewest limits and requirements whose change makes a product possible.
 
-    One integer program over all of them at once has a switch for each, and as few as possible are on. Where
-    one is enough, each is tried alone. A limit is replaced by the nearest one that can be met then; of
-    several limits, the first one is kept nearest, then the second.
+    One integer program has a switch for each limit and requirement, and turns on as few as possible. If one
+    is enough, each is tried alone. A limit is replaced by the nearest one that can be met; of several
+    limits, the first is kept nearest, then the second.
 
-    `limits`, `literals`: what no product meets. `among`, `places`: the requirements, and the limits by their
-    places, of a contradiction among these; only they can be enough alone. Default: all. `budget`: ends the
-    search, at the latest after :data:`MOST_SECONDS`.
+    `limits`, `literals`: limits and requirements that no product meets. `among`, `places`: requirements,
+    and indices of limits, of a contradiction among them; a change alone can only be enough if it is in the
+    contradiction. Default: all. `budget`: ends the search, at the latest after :data:`MOST_SECONDS`.
 
     >>> from shortlist.products.attributes import Attribute
     >>> from shortlist.products.configuration.question import parse_limit
@@ -129,7 +129,7 @@ def find_relaxations(
             asked.literals if among is None else among,
             range(len(limits)) if places is None else places,
         )
-    except BadInputError:  # sums that no solver tells apart
+    except BadInputError:  # sums that solvers cannot distinguish
         return Relaxations()
 
 
@@ -148,7 +148,7 @@ def _found(asked: _Asked, among: Sequence[int], places: Sequence[int]) -> Relaxa
 
 
 def _alone(asked: _Asked, among: Sequence[int], places: Sequence[int], known: Relaxation) -> Relaxations:
-    """Try every limit and requirement alone."""
+    """Relax every limit and requirement alone, and return the results."""
     enough: list[tuple[Decimal, Relaxation]] = []
     useless: list[Relaxation] = []
     each: list[tuple[list[int], list[int]]] = [([], [place]) for place in places]
@@ -161,16 +161,16 @@ def _alone(asked: _Asked, among: Sequence[int], places: Sequence[int], known: Re
         elif none:
             useless += [_left_out(asked, literal=one) for one in literals]
             useless += [_left_out(asked, place=one) for one in limits]
-    if not enough:  # the time was over
+    if not enough:  # the time ended first
         enough = [(Decimal(0), known)]
     ordered = sorted(enough, key=lambda one: one[0])
     return Relaxations(tuple((change,) for _, change in ordered), tuple(useless), fewest=True)
 
 
 def _switched(asked: _Asked) -> tuple[FeatureModel, np.ndarray]:
-    """Return the model with a feature for each limit and requirement that lets it be broken, and costs.
+    """Return the model with a switch feature for each limit and requirement, and the switches' costs.
 
-    As few as possible are selected, and of these as many as possible for limits.
+    A switch that is selected permits a violation. Costs prefer few switches, then switches of limits.
     """
     model, n = asked.model, asked.model.n_features
     n_more = len(asked.limits) + len(asked.literals)
@@ -192,7 +192,7 @@ def _switched(asked: _Asked) -> tuple[FeatureModel, np.ndarray]:
 
 
 def _unless(formula: Formula, switch: int) -> Formula:
-    """Return a formula that holds where this one does, or the switch is on."""
+    """Return a formula that holds if this one does, or if the switch is on."""
     if isinstance(formula, And):
         return And(tuple(_unless(part, switch) for part in formula.parts))
     if not isinstance(formula, Linear):
@@ -205,9 +205,9 @@ def _unless(formula: Formula, switch: int) -> Formula:
 def _changes(
     asked: _Asked, literals: Sequence[int], places: Sequence[int], product: Mask
 ) -> tuple[Relaxation, ...]:
-    """Return changes after which there is a product.
+    """Return the changes after which `product` meets the question.
 
-    `literals`, `places`: what is broken by `product`, which meets everything else that is asked.
+    `literals`, `places`: requirements and indices of limits that `product` breaks; it meets all others.
     """
     left = asked.without(literals, places)
     texts: dict[int, str] = {}
@@ -225,9 +225,10 @@ def _changes(
 
 
 def _nearest(limit: Constraint, left: _Asked, product: Mask) -> tuple[tuple[str, Constraint] | None, Mask]:
-    """Return the limit nearest to one that something else leaves, and a product within it.
+    """Return the limit nearest to one that the other requirements leave, and a product within it.
 
-    None where it is no comparison of a named sum. `product`: one that the rest leaves.
+    The limit is None if it is no comparison of a named sum. `product`: one that meets the other
+    requirements.
     """
     sums = limit_sums(limit, left.model)
     if not sums or not isinstance(limit, QuantityLimit) or limit.quantity is None:
@@ -264,7 +265,7 @@ def _sum(part: Linear, product: Mask) -> int:
 
 
 def _off(limit: Constraint, product: Mask) -> int:
-    """Return by how much a product misses a limit, in scaled units."""
+    """Return the amount by which a product misses a limit, in scaled units."""
     formula = limit.formula
     parts = formula.parts if isinstance(formula, And) else (formula,)
     return max(max(0, _sum(part, product) - part.upper) for part in parts if isinstance(part, Linear))
@@ -288,7 +289,7 @@ def _name(asked: _Asked, place: int) -> str:
 
 
 def _size(asked: _Asked, change: Relaxation) -> Decimal:
-    """Return by what share of its number a limit changes; requirements come behind all limits."""
+    """Return the change of a limit as a share of its number; infinity for other changes."""
     if not change.limit:
         return Decimal("Infinity")
     names = _name(asked, change.place).removeprefix("limit "), change.limit

@@ -1,4 +1,4 @@
-"""Requirements of a customer: features that must be in, and features that must be out."""
+"""Requirements of a customer: features to select, and features to deselect."""
 
 import csv
 import re
@@ -17,7 +17,7 @@ from shortlist.tables.spreadsheets import unguarded
 @saved_from("shortlist")
 @dataclass(frozen=True)
 class Requirements:
-    """Features that every wanted product has, and that none has; build with ``make_requirements``.
+    """Features to select and features to deselect; build it with ``make_requirements``.
 
     Attributes
     ----------
@@ -44,11 +44,10 @@ def make_requirements(
     """Join requirements given by name and by file.
 
     Raises BadInputError if a name is unknown or ambiguous, or a feature is to be selected and deselected.
-    Whether a product can meet the requirements is not checked here.
+    Feasibility of the requirements is not checked here.
 
-    `model`: the model that the features belong to. `select`, `deselect`: names or identifiers of features;
-    case, spaces and signs need not match if one feature only fits. `fixed`: files, see
-    :func:`read_requirements`.
+    `model`: the model of the features. `select`, `deselect`: names or identifiers of features; case, spaces
+    and signs need not match if only one feature fits. `fixed`: files, see :func:`read_requirements`.
 
     >>> from shortlist.products.model import make_model
     >>> model = make_model(["Web Server", "Pop-ups"])
@@ -64,9 +63,9 @@ def make_requirements(
 
 
 def from_literals(model: FeatureModel, literals: Iterable[int]) -> Requirements:
-    """Return the requirements that literals state.
+    """Return the requirements of literals.
 
-    Raises BadInputError if a literal names no feature, or its opposite is there too.
+    Raises BadInputError if a literal names no feature, or contradicts another one.
     """
     wanted = set(literals)
     for literal in sorted(wanted, key=abs):
@@ -83,7 +82,7 @@ def from_literals(model: FeatureModel, literals: Iterable[int]) -> Requirements:
 
 
 def read_requirements(path: str | Path, model: FeatureModel) -> Requirements:
-    """Read a partial configuration; the content decides which of these forms it has.
+    """Read a partial configuration; its content decides between the following forms.
 
     - ``feature,selected``: a CSV table with this header and 1, 0, true or false.
     - ``NAME -> true`` or ``false``, one per line.
@@ -124,7 +123,7 @@ _Entries: TypeAlias = Iterator[tuple[int, int]]
 
 
 def _entries(source: Source, lines: _Lines, names: FeatureNames) -> _Entries:
-    """Return literals with their lines; first line, all lines and the name of the file tell the form."""
+    """Return literals with their lines; lines and file name decide the form."""
     side = re.match(r"(yes|no)_", Path(source.path).name, re.IGNORECASE)
     first = lines[0][1]
     if side:
@@ -150,7 +149,7 @@ def _entries(source: Source, lines: _Lines, names: FeatureNames) -> _Entries:
 
 
 def _found(source: Source, line: int, name: str, names: FeatureNames) -> int:
-    """Return the variable of the feature called `name`."""
+    """Return the variable of a feature by its name."""
     try:
         feature = names.find(name)
     except BadInputError as error:
@@ -178,7 +177,7 @@ def _table(source: Source, lines: _Lines, names: FeatureNames) -> _Entries:
 
 
 def _featureide(source: Source, names: FeatureNames) -> _Entries:
-    """Read a configuration of FeatureIDE; the user's choices count before their consequences."""
+    """Read a configuration of FeatureIDE; choices of the user come before automatic ones."""
     from shortlist.products.formats.shared import parse_xml
 
     root = parse_xml(source)
@@ -208,9 +207,9 @@ def _numbered(source: Source, lines: _Lines, names: FeatureNames, sign: int) -> 
     named = any(re.match(r"\d+\s+\S", text) for _, text in lines)
     for line, text in lines:
         if re.fullmatch(r"\d+\s*ms|time:\s*\d+", text):
-            continue  # how long the study's program took
+            continue  # time that the study's program took
         if named and line == lines[-1][0] and text.isdecimal():
-            continue  # the same without its unit: every variable of such a list has its name
+            continue  # the same time without its unit: every variable of such a list has a name
         number, _, name = text.partition(" ")
         is_short = number.isdecimal() and len(number) <= MOST_DIGITS
         if not is_short or not 1 <= int(number) <= model.n_features:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """The formats that can be recognised."""
+    """File format that can be recognised."""
 
     SXFM = "sxfm"
     UVL = "uvl"
@@ -27,15 +27,15 @@ class Format(StrEnum):
 
 
 def read_model(path: str | Path) -> FeatureModel:
-    """Read a feature model of any format; gzip is undone.
+    """Read a feature model of any format; gzip is unpacked.
 
     The content decides the format, not the ending. A DIMACS model takes its attributes from the file
-    ``PATH.augment`` where it exists.
+    ``PATH.augment`` if there is one.
 
     Parameters
     ----------
     path : str or Path
-        The model.
+        File with the model.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def read_model(path: str | Path) -> FeatureModel:
 
 
 def parse_model(source: Source) -> FeatureModel:
-    """Read a model from a text of any format, without the files that may lie next to it.
+    """Read a model from a text of any format, without attribute files beside it.
 
     Raises BadFileError as :func:`read_model` does.
     """
@@ -90,7 +90,7 @@ def _parsed(source: Source, kind: Format) -> FeatureModel:
 
 
 def recognise(source: Source) -> Format:
-    r"""Return the format that a text is written in.
+    r"""Return the format of a text.
 
     Raises BadFileError if it is none of :class:`Format`.
 
@@ -122,7 +122,7 @@ def recognise(source: Source) -> Format:
 
 
 def _root_tag(text: str) -> str:
-    """Return the name of the first element behind declarations, instructions and comments, or nothing."""
+    """Return the name of the first element after declarations, instructions and comments; else empty."""
     place = 0
     while (place := text.find("<", place)) >= 0:
         for opening, closing in (("<!--", "-->"), ("<?", "?>"), ("<!", ">")):
@@ -138,7 +138,7 @@ def _root_tag(text: str) -> str:
 
 
 WRITABLE = (Format.UVL, Format.FEATUREIDE, Format.SXFM, Format.DIMACS)
-"""Formats that a model can be written in."""
+"""Formats that can be written."""
 
 MODEL_ENDINGS = {
     ".uvl": Format.UVL,
@@ -152,9 +152,9 @@ MODEL_ENDINGS = {
 
 
 def format_of(path: str | Path, kind: str | None = None) -> Format:
-    """Return the format to write a model in: the one named, or by the ending of the file.
+    """Return the format to write: the named one, else by the ending of the file.
 
-    Raises BadInputError if there is no such format, or the ending stands for none.
+    Raises BadInputError if there is no such format, or the ending belongs to none.
 
     >>> format_of("shop.uvl").value, format_of("shop.xml").value, format_of("shop.xml", "sxfm").value
     ('uvl', 'featureide', 'sxfm')
@@ -170,7 +170,7 @@ def format_of(path: str | Path, kind: str | None = None) -> Format:
 
 
 def written_model(model: FeatureModel, kind: str) -> "WrittenModel":
-    """Return a model as text of a format, with the variable that each feature of the text stands for."""
+    """Return a model as text of a format, with the model's variable for each feature of the text."""
     chosen = format_of("", kind)
     if chosen is Format.UVL:
         from shortlist.products.formats.uvl_writer import uvl_model
@@ -192,15 +192,15 @@ def written_model(model: FeatureModel, kind: str) -> "WrittenModel":
 def write_model(path: str | Path, model: FeatureModel, *, kind: str | None = None) -> None:
     """Write a model as UVL, FeatureIDE's XML, SXFM or DIMACS, whole or not at all.
 
-    Reading it back gives the same products, cut to the features; see
-    :func:`shortlist.products.convert_model` for a proof of it, and for what a format cannot hold.
+    Reading the file gives the same products, cut to the features. :func:`shortlist.products.convert_model`
+    proves this, and lists parts that a format cannot hold.
 
     Parameters
     ----------
     path : str or Path
         File to write.
     model : FeatureModel
-        What to write.
+        Model to write.
     kind : {"uvl", "featureide", "sxfm", "dimacs"}, optional
         The format. Default: by the ending, ``.uvl``, ``.xml`` (FeatureIDE), ``.sxfm`` or ``.splx``, and
         ``.dimacs`` or ``.cnf``.

@@ -20,9 +20,9 @@ _HEADER = re.compile(r"^p[ \t].*$", re.MULTILINE)
 def read_dimacs(source: Source) -> FeatureModel:
     """Read a model without a tree: every variable is a feature, every clause a constraint.
 
-    Comments ``c 12 NAME`` name variables; a ``$`` after the number marks one that a translation generated.
-    Variables without a name are called by their number. Raises BadFileError if the header is missing,
-    repeated or disagrees with the clauses, or a literal is none.
+    A comment ``c 12 NAME`` names a variable; a ``$`` after the number marks a variable that a translation
+    generated. A variable without a name is called by its number. Raises BadFileError if the header is
+    missing, repeated or disagrees with the clauses, or a literal is malformed.
     """
     headers = list(_HEADER.finditer(source.text))
     if len(headers) != 1:
@@ -49,7 +49,7 @@ def read_dimacs(source: Source) -> FeatureModel:
     for comment in _NAME.finditer(source.text):
         number, name = int(comment[1]), comment[3].rstrip()
         if not 1 <= number <= n_variables:
-            continue  # a comment that only looks like a name, such as a year
+            continue  # a comment that resembles a name, such as a year
         if given.get(number, name) != name:
             raise source.error(
                 f"variable {number} is called {given[number]!r} and {name!r}. Keep one name.",
@@ -109,8 +109,8 @@ def _bad_literal(source: Source, body: str, n_variables: int, header_line: int) 
 def dimacs_model(model: FeatureModel) -> WrittenModel:
     """Return a model as DIMACS: features are variables 1 to n, auxiliary variables are marked with ``$``.
 
-    Reading it back gives the same products, cut to the features; a tree becomes clauses, attributes are left
-    out.
+    Reading the text gives the same products, cut to the features. A tree becomes clauses; attributes are
+    left out.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "optional")])

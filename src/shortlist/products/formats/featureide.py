@@ -33,15 +33,15 @@ _KINDS = {"and": "and", "or": "or", "alt": "alternative", "feature": "and"}
 _BESIDE = {"description", "graphics", "property", "attribute", "tags", "imports"}
 _CONNECTIVES = {"var", "not", "conj", "disj", "imp", "eq", "atmost1"}
 _MOST_PAIRS = 100_000
-"""An ``atmost1`` becomes one formula for every two of its parts."""
+"""Most pairs of parts of an ``atmost1``, which becomes one formula per pair."""
 
 
 def read_featureide(source: Source) -> FeatureModel:
     """Read a FeatureIDE model: tree, abstract features, attributes and rules.
 
-    An empty ``conj`` counts as true and an empty ``disj`` as false; ``atmost1`` allows one of its parts at
-    most. Raises BadFileError if the file is not a well-formed FeatureIDE model, defines a feature twice or
-    names an unknown one.
+    An empty ``conj`` is true and an empty ``disj`` false; ``atmost1`` allows at most one of its parts.
+    Raises BadFileError if the file is not a well-formed FeatureIDE model, defines a feature twice or names
+    an unknown one.
     """
     root = parse_xml(source)
     struct = root.child("struct")
@@ -156,7 +156,7 @@ def _rules(source: Source, element: Element, numbers: dict[str, int]) -> list[Co
 
 
 def _formula(source: Source, top: Element, numbers: dict[str, int]) -> Formula:
-    """Turn an element into a formula, its parts first, without recursion."""
+    """Return the formula of an element, parts first, without recursion."""
     order, stack = [], [top]
     while stack:
         element = stack.pop()
@@ -225,10 +225,10 @@ _CHOICES = {GroupKind.OR: "or", GroupKind.ALTERNATIVE: "alt"}
 def featureide_model(model: FeatureModel) -> WrittenModel:
     """Return a model as FeatureIDE's XML.
 
-    A feature has children of one kind there: each optional or mandatory, or an or-group, or an alternative.
-    Other groups, and linear constraints, become clauses (:mod:`shortlist.products.formats.shared`).
-    Attributes are kept; names lose spaces at their ends. Raises BadInputError if names cannot be told apart
-    in XML, or a linear constraint needs too many clauses.
+    In FeatureIDE the children of a feature are of one kind: optional or mandatory ones, an or-group, or an
+    alternative. Other groups, and linear constraints, become clauses
+    (:mod:`shortlist.products.formats.shared`). Attributes are kept; names lose spaces at their ends. Raises
+    BadInputError if names cannot be distinguished in XML, or a linear constraint needs too many clauses.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
@@ -316,7 +316,7 @@ def _attribute(name: str, value: Value) -> str:
 
 
 def _rule(formula: Formula, names: list[str]) -> list[str]:
-    """Return the lines of a constraint; every walk is iterative, as formulas may be deep."""
+    """Return the lines of a constraint; the traversal is iterative, as formulas may be deep."""
     lines = ["\t\t<rule>"]
     stack: list[tuple[int, Formula | str]] = [(3, formula)]
     while stack:
@@ -329,7 +329,7 @@ def _rule(formula: Formula, names: list[str]) -> list[str]:
             lines.append(indent + (variable if node.value > 0 else f"<not>{variable}</not>"))
         elif isinstance(node, And | Or) and not node.parts:
             both = f"<var>{escape(names[0])}</var><not><var>{escape(names[0])}</var></not>"
-            tag = "disj" if isinstance(node, And) else "conj"  # one of them holds always, and both never
+            tag = "disj" if isinstance(node, And) else "conj"  # one holds always, both never
             lines.append(f"{indent}<{tag}>{both}</{tag}>")
         else:
             tag = _TAGS[type(node)]

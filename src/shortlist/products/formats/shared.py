@@ -1,4 +1,4 @@
-"""Helpers of readers and writers: XML as a tree, names that fit, and a model in what a format can hold."""
+"""Helpers of readers and writers: XML trees, valid names, and models restricted to a format."""
 
 import re
 from collections import Counter
@@ -27,7 +27,7 @@ from shortlist.products.model import (
 
 @dataclass(eq=False)
 class Element:
-    """An element: tag, attributes, children, place, and its own pieces of text with their first lines."""
+    """XML element: tag, attributes, children, position, and its pieces of text with their first lines."""
 
     tag: str
     attributes: dict[str, str]
@@ -38,11 +38,11 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The text directly in the element, without space around it."""
+        """Text directly in the element, stripped."""
         return "".join(piece for _, piece in self.pieces).strip()
 
     def numbered_lines(self) -> list[tuple[int, str]]:
-        """Return the text line by line, each with its number in the file."""
+        """Return the lines of the text, each with its number in the file."""
         lines: dict[int, str] = {}
         numbered, following = [], 0
         for first, piece in reversed(self.pieces):
@@ -54,11 +54,11 @@ class Element:
         return sorted(lines.items())
 
     def wrong(self, source: Source, sentence: str) -> BadFileError:
-        """Return the error that says where the element stands."""
+        """Return an error with the position of the element."""
         return source.error(sentence, line=self.line, column=self.column)
 
     def child(self, tag: str) -> "Element | None":
-        """Return the first child with a tag, or None."""
+        """Return the first child with a tag; None if there is none."""
         return next((child for child in self.children if child.tag == tag), None)
 
 
@@ -85,9 +85,8 @@ class _TreeBuilder(ContentHandler):
         self._open.pop()
 
     def characters(self, content: str) -> None:
-        # Text is handed over where it ends: its first line lies as many line feeds above.
-        # Blank text is common and asking for the place slow: 0 stands for a line that follows from the next
-        # piece.
+        # Text is handled at its end: its first line is as many lines above as it has line feeds. Blank text
+        # is common and its position slow to get: 0 stands for a line that follows from the next piece.
         line = 0 if content.isspace() else self._place()[0] - content.count("\n")
         self._open[-1].pieces.append((line, content))
 
@@ -97,7 +96,7 @@ class _TreeBuilder(ContentHandler):
 
 
 def parse_xml(source: Source) -> Element:
-    """Return the root element; nothing outside the file is ever read.
+    """Return the root element; nothing outside the file is read.
 
     Raises BadFileError if the text is not well-formed, or declares or uses entities of its own.
     """
@@ -108,13 +107,13 @@ def parse_xml(source: Source) -> Element:
 
     builder = _TreeBuilder()
     declaration = source.text.find("?>") + 2 if source.text.lstrip("\ufeff \n\t").startswith("<?xml") else 0
-    # The text is decoded already: what the declaration says of its encoding no longer holds.
+    # The text is decoded already, so the encoding in the declaration no longer holds.
     blank = "\n" * source.text.count("\n", 0, declaration)
     parser = make_parser()
     parser.setContentHandler(builder)
     builder.setDocumentLocator(parser)
     try:
-        # In one piece: a parser that is fed in blocks starts anew on a long comment with every block.
+        # In one piece: a parser that is fed in blocks restarts a long comment with every block.
         parser.feed((blank + source.text[declaration:]).encode())
         parser.close()
     except SAXParseException as error:
@@ -137,28 +136,28 @@ _CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 @dataclass(frozen=True)
 class WrittenModel:
-    """A feature model in some format."""
+    """Feature model as text of some format."""
 
     text: str
-    """The file."""
+    """Content of the file."""
     variables: dict[str, int]
     """Variable of the model's clauses (:func:`~shortlist.products.clauses.to_clauses`) by identifier of a
-    feature in the file: 1 to n for the model's features, above that for auxiliary ones; 0 for a root that the
-    format needs.
+    feature in the file. 1 to n are the model's features, higher numbers auxiliary ones; 0 is a root that
+    the format needs.
     """
     notes: tuple[str, ...] = ()
-    """Notes on parts that the format cannot say as the model does, a sentence each."""
+    """Sentences about parts that the format cannot express as the model does."""
 
 
 def xml_text(text: str) -> str:
-    """Return a text on one line, without the characters that XML forbids."""
+    """Return a text as one line, without the characters that XML forbids."""
     return _CONTROL.sub("_", " ".join(text.split()))
 
 
 def xml_names(names: Sequence[str]) -> list[str]:
-    """Return names without what XML cannot hold, and without space at either end.
+    """Return names without characters that XML cannot hold, stripped.
 
-    Raises BadInputError if two of them are the same then, or one is empty.
+    Raises BadInputError if two of the results are equal, or one is empty.
     """
     fit = list(map(xml_text, names))
     places = {name: i for i, name in reversed(list(enumerate(fit)))}
@@ -174,7 +173,7 @@ def xml_names(names: Sequence[str]) -> list[str]:
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """Return a name that is not taken yet, with underscores behind it where it would be."""
+    """Return the name, with underscores appended until it is not among the taken ones."""
     known = set(taken)
     while name in known:
         name += "_"
@@ -182,9 +181,9 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def distinct_names(names: Iterable[str], fit: Callable[[str], str]) -> dict[str, str]:
-    """Return each name made fit for a format, with underscores behind it where it would repeat another.
+    """Map each name to a valid and distinct one for a format, with underscores appended if it would repeat.
 
-    Names that are fit as they are stay.
+    Names that are valid already stay.
 
     >>> distinct_names(["a.b", "a_b"], lambda name: name.replace(".", "_"))
     {'a.b': 'a_b_', 'a_b': 'a_b'}
@@ -199,7 +198,7 @@ def distinct_names(names: Iterable[str], fit: Callable[[str], str]) -> dict[str,
 
 
 def rewritten(count: int, thing: str, what: str) -> tuple[str, ...]:
-    """Return a note that a number of things are written otherwise, or nothing.
+    """Return a note that a number of things were rewritten; no note for none.
 
     >>> rewritten(2, "group", "became constraints"), rewritten(0, "group", "became constraints")
     (('2 groups became constraints',), ())
@@ -209,15 +208,15 @@ def rewritten(count: int, thing: str, what: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class ExpressedModel:
-    """A model that a format can hold."""
+    """Model restricted to the constructs of a format."""
 
     model: FeatureModel
     """Model with a tree and without clauses: the features, then auxiliary ones, then the root if it is new.
     """
     variables: tuple[int, ...]
-    """The variable of the original model's clauses that each feature stands for; 0 for a new root."""
+    """Variable, in the original model's clauses, of each feature; 0 for a new root."""
     notes: tuple[str, ...]
-    """Notes on parts that were rewritten, a sentence each."""
+    """Sentences about rewritten parts."""
 
 
 def expressed(
@@ -226,15 +225,15 @@ def expressed(
     holds_group: Callable[[Group, int], bool],
     holds_formula: Callable[[Formula], bool],
 ) -> ExpressedModel:
-    """Return a model with the same products in which every group and every formula can be held.
+    """Return a model with the same products whose groups and formulas all fit the format.
 
-    A group that cannot is optional features and clauses, and a formula that cannot is clauses. These may need
-    auxiliary features, which are abstract, optional below the root, and have one value in every product. A
+    A group that does not fit becomes optional features and clauses; such a formula becomes clauses. These
+    may need auxiliary features, which are abstract, optional below the root, and fixed in every product. A
     model without a tree gets an abstract root that every product has. Raises BadInputError if a linear
     constraint that has to become clauses needs too many.
 
-    `holds_group`: whether the format holds a group, given how many groups its parent has with the auxiliary
-    features. `holds_formula`: whether the format holds a constraint as it is.
+    `holds_group`: whether the format holds a group, given the number of groups of its parent with the
+    auxiliary features. `holds_formula`: whether the format holds a constraint as it is.
 
     >>> some = make_model(list("ABC"), root=0, groups=[make_group(0, [1, 2], "cardinality", 0, 1)])
     >>> shown = expressed(some, holds_group=lambda group, n: False, holds_formula=lambda formula: True)
@@ -253,7 +252,7 @@ def expressed(
     loose = not_held()
     clauses, auxiliary = needed_clauses(model, {*loose, *spelled})
     if auxiliary and model.root is not None:
-        siblings[model.root] += len(auxiliary)  # these hang below the root, each a group
+        siblings[model.root] += len(auxiliary)  # auxiliary features are groups of their own below the root
         if (crowded := not_held()) != loose:
             loose = crowded
             clauses, auxiliary = needed_clauses(model, {*loose, *spelled})
@@ -291,9 +290,9 @@ def expressed(
 
 
 def needed_clauses(model: FeatureModel, rules: Iterable[int]) -> tuple[list[Clause], list[int]]:
-    """Return the clauses of some rules with those that define their auxiliary variables, and these, rising.
+    """Return the clauses of rules and of their auxiliary variables, and these variables, rising.
 
-    Every variable of these is defined in the same clauses as in those of the whole model.
+    Every auxiliary variable has the same defining clauses as in the whole model.
     """
     wanted = set(rules)
     if not wanted:
@@ -323,7 +322,7 @@ def needed_clauses(model: FeatureModel, rules: Iterable[int]) -> tuple[list[Clau
 
 
 def is_clause(formula: Formula) -> bool:
-    """Whether a formula is a literal, or a disjunction of literals that is not empty."""
+    """Whether a formula is a literal, or a disjunction of one or more literals."""
     if isinstance(formula, Or):
         return bool(formula.parts) and all(isinstance(part, Literal) for part in formula.parts)
     return isinstance(formula, Literal)
@@ -334,7 +333,7 @@ def _optional(parent: int, children: Iterable[int], but: int = -1) -> Iterator[G
 
 
 def _formulas(clauses: Iterable[Clause], numbers: Mapping[int, int], root: int) -> Iterator[Formula]:
-    """Yield clauses as formulas; one without literals, which never holds, as two in contradiction."""
+    """Yield clauses as formulas; an empty clause, which never holds, as two contradictory ones."""
     for clause in clauses:
         if not clause:
             yield from (Literal(root), Literal(-root))

@@ -45,9 +45,9 @@ class _Element:
 def read_sxfm(source: Source) -> FeatureModel:
     """Read an SXFM model.
 
-    SPLOT's own editor writes files that are not quite in order, so two things are mended and noted: bare
-    ampersands and control characters, which XML forbids, and a feature that stands twice under one parent,
-    with the same identifier and the same features below it, which counts once. Raises BadFileError if the
+    Files of SPLOT's own editor may have two faults, which are corrected and noted. Bare ampersands are
+    escaped, and control characters, which XML forbids, are removed. A feature that is repeated under one
+    parent, with the same identifier and the same features below it, counts once. Raises BadFileError if the
     file is not a well-formed SXFM model, defines an identifier twice or uses an unknown one.
     """
     notes = []
@@ -110,13 +110,13 @@ def _tree_lines(source: Source, tree: Element) -> list[_Element]:
 
 
 def _without_repetitions(source: Source, nodes: list[_Element]) -> tuple[list[_Element], list[_Element]]:
-    """Leave out a subtree that repeats an earlier one under the same parent.
+    """Remove subtrees that repeat an earlier one under the same parent.
 
     Any other repetition is an error.
     """
     kept: list[_Element] = []
     left_out: list[_Element] = []
-    first: dict[str, tuple[int, int]] = {}  # identifier -> place in nodes, place of its parent
+    first: dict[str, tuple[int, int]] = {}  # identifier -> index in nodes, index of its parent
     path: list[int] = []
     skip_until = 0
     for place, node in enumerate(nodes):
@@ -184,9 +184,9 @@ def _built(source: Source, nodes: list[_Element]) -> tuple[list[str], list[str],
 
 
 def _free(name: str, taken: dict[str, int], counts: dict[str, int]) -> str:
-    """Return an identifier for a feature without one: its name, with a number behind it if that is taken.
+    """Return an identifier for a feature without one: its name, with a number appended if it is taken.
 
-    `counts` keeps by name how far the numbers have come.
+    `counts` keeps the last number by name.
     """
     identifier = name
     while identifier in taken:
@@ -258,8 +258,9 @@ def sxfm_model(model: FeatureModel) -> WrittenModel:
     """Return a model as SXFM: a tree with groups of any bounds, and clauses.
 
     Formulas become clauses (:mod:`shortlist.products.formats.shared`). The format has no attributes and no
-    abstract features. Identifiers are the names where all of these are plain words, and numbers otherwise.
-    Raises BadInputError if names cannot be told apart in XML, or a linear constraint needs too many clauses.
+    abstract features. Identifiers are the names if all of these are plain words, and numbers otherwise.
+    Raises BadInputError if names cannot be distinguished in XML, or a linear constraint needs too many
+    clauses.
 
     >>> from shortlist.products.formulas import Implies
     >>> from shortlist.products.model import make_group, make_model

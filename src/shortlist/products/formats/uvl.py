@@ -22,20 +22,20 @@ from shortlist.tables.numbers import readings
 _KEY = re.compile(r"""\s*+(?:"([^"\n]*+)"|([^\s"'{}\[\],()]++))\s*+""")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _NO_FIRST_SIGNS = frozenset("0123456789+-.")
-"""Signs that a name without quotes does not begin with, as it would be the rest of a decimal number."""
+"""Characters that an unquoted name cannot begin with, as they would continue a decimal number."""
 _MOST_LEVELS = 100
-"""Lists of attributes within each other."""
+"""Most levels of nested attribute lists."""
 _QUOTED = re.compile(r""""([^"\n]*)"|'([^'\n]*)'""")
 
 
 def read_attribute_list(text: str, fail: Callable[[str], BadFileError]) -> tuple[dict[str, Value], list[str]]:
-    """Read the list between braces.
+    """Read an attribute list between braces.
 
-    Nested lists get names joined by a dot; a key without a value is true; vectors are kept as text. Double
-    and single quotes both enclose texts: FeatureIDE writes the one, the language asks for the other.
+    A nested list gets names joined by a dot; a key without a value is true; vectors are kept as text. Texts
+    may have double quotes, as FeatureIDE writes them, or single quotes, as the language requires.
 
-    `values`, which it returns: values by name. `constraints`, which it returns: the texts behind
-    ``constraint`` and in the brackets behind ``constraints``.
+    Returned are `values`, the values by name, and `constraints`, the texts after ``constraint`` and in the
+    brackets after ``constraints``.
 
     >>> read_attribute_list("{abstract, cost 2.50, unit 'ms', constraint A => B}", ValueError)
     ({'abstract': True, 'cost': Decimal('2.50'), 'unit': 'ms'}, ['A => B'])
@@ -70,7 +70,7 @@ def read_attribute_list(text: str, fail: Callable[[str], BadFileError]) -> tuple
 
 
 def _no_name(before: str, part: str, fail: Callable[[str], BadFileError]) -> BadFileError:
-    """Refuse a name that may be the rest of a number; say which number, if the part before it fits."""
+    """Return the error about a name that may be the rest of a number, with the number if there is one."""
     number = f"{(before.split() or [''])[-1]},{part.strip()}"
     meant = readings(number)
     if meant and before:
@@ -98,7 +98,7 @@ def _value(name: str, text: str, fail: Callable[[str], BadFileError]) -> Value:
 
 
 def _split(text: str, fail: Callable[[str], BadFileError]) -> list[str]:
-    """Split at the commas that stand in no quotes and brackets."""
+    """Split at the commas outside quotes and brackets."""
     parts, depth, start = [], 0, 0
     for found in re.finditer(r""""[^"\n]*"|'[^'\n]*'|[\[\](){},]""", text):
         sign = found[0]
@@ -131,13 +131,13 @@ _FEATURE = re.compile(
 _COMMENT = re.compile(r"""("[^"\n]*+"|'[^'\n]*+')|//[^\n]*+|/\*.*?(?:\*/|\Z)""", re.DOTALL)
 _TEXT = re.compile(r""""[^"\n]*+"|'[^'\n]*+'""")
 _MOST_SPACE = 100_000
-"""Columns that a line may be indented."""
+"""Most columns of a line's indentation."""
 _TAB = 8
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A line without its indentation; attributes and brackets may have drawn the next ones into it."""
+    """Line without its indentation; open attributes and brackets have joined further lines to it."""
 
     number: int
     indent: int
@@ -163,10 +163,10 @@ class _Tree:
 def read_uvl(source: Source) -> FeatureModel:
     """Read a UVL model with Boolean features.
 
-    Understood are groups (or, alternative, optional, mandatory, ``[n..m]``), attributes, constraints inside
+    Supported are groups (or, alternative, optional, mandatory, ``[n..m]``), attributes, constraints inside
     and outside of attributes, comparisons that are linear in attributes, and ``sum(attribute)``. Imports,
-    features that repeat, and features of other types are refused with a sentence. Raises BadFileError if the
-    file is not such a model, defines a feature twice or names an unknown one.
+    repeated features, and features of other types are errors. Raises BadFileError if the file is not such a
+    model, defines a feature twice or names an unknown one.
     """
     text = source.text
     if "//" in text or "/*" in text:
@@ -203,7 +203,7 @@ def _without_comments(source: Source, text: str) -> str:
 
 
 def _lines(source: Source, text: str) -> list[_Line]:
-    """Split the text into lines that say something; open brackets draw the next lines into theirs."""
+    """Split the text into lines that are not empty; an open bracket joins the following lines to its own."""
     lines: list[_Line] = []
     pieces: list[str] = []
     place = (0, 0, 0)

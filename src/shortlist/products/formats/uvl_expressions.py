@@ -31,27 +31,27 @@ _WORD = re.compile(
     re.VERBOSE,
 )
 _MOST_TERMS = 5_000_000
-"""Terms of sums that the constraints of one model are calculated with; some seconds of work."""
+"""Most terms of sums in all calculations for the constraints of one model; some seconds of work."""
 _MOST_BITS = 8_000
-"""Bits of a number on the way; the results are far smaller, see `ExpressionReader._compared`."""
+"""Most bits of an intermediate number; results are far smaller, see `ExpressionReader._compared`."""
 _LONG_BITS = 256
-"""Bits of a number that takes little more time than a small one."""
+"""Bits of a number up to which it takes hardly more time than a small one."""
 _STRENGTH = {"<=>": 1, "=>": 2, "|": 3, "&": 4, "!": 5}
 _STRENGTH |= dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), 6)
 _STRENGTH |= {"+": 7, "-": 7, "*": 8, "/": 8, "minus": 9}
-_BEFORE = {"(": "(", "!": "!", "-": "minus"}  # signs that may stand before an operand
+_BEFORE = {"(": "(", "!": "!", "-": "minus"}  # tokens that may precede an operand
 
 
 @dataclass(frozen=True)
 class _Reference:
-    """A name whose meaning depends on where it stands."""
+    """Name whose meaning depends on its context."""
 
     parts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class _Sum:
-    """A linear expression: a factor per variable, and a constant."""
+    """Linear expression: a factor per variable, and a constant."""
 
     factors: dict[int, Fraction]
     constant: Fraction
@@ -59,7 +59,7 @@ class _Sum:
 
 @dataclass(eq=False)
 class _Chain:
-    """A conjunction or disjunction that may still grow."""
+    """Conjunction or disjunction that may still grow."""
 
     sign: str
     parts: list[Formula]
@@ -70,19 +70,19 @@ _Operand: TypeAlias = Formula | _Reference | _Sum | _Chain
 
 @dataclass(eq=False)
 class ExpressionReader:
-    """Turns text into formulas, with the features and attributes of one model."""
+    """Parser of formulas over the features and attributes of one model."""
 
     numbers: Mapping[str, int]
-    """Features by name."""
+    """Variable of each feature, by name."""
     attributes: Mapping[str, Mapping[int, Value]]
-    """Values by attribute and feature. An attribute of a deselected feature counts 0."""
+    """Values by attribute and feature; the attribute of a deselected feature counts 0."""
     fail: Callable[[str, int], BadFileError]
-    """Takes a sentence and the place in the text, and returns the error to raise."""
+    """Function that takes a sentence and the position in the text, and returns the error to raise."""
     _names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _n_terms: int = 0
 
     def read(self, text: str) -> Formula:
-        """Return the formula that `text` spells."""
+        """Parse `text` as a formula."""
         operands: list[_Operand] = []
         signs: list[tuple[str, int]] = []
         expects_operand = True
@@ -145,7 +145,7 @@ class ExpressionReader:
         signs.pop()
 
     def _apply(self, operands: list[_Operand], sign: str, at: int) -> None:
-        """Replace the last one or two operands by what the sign makes of them."""
+        """Replace the last one or two operands by the result of the operator."""
         right = operands.pop()
         if sign == "!":
             part = self._formula(right, at)
@@ -232,7 +232,7 @@ class ExpressionReader:
         return self._scaled(left, right.constant if sign == "*" else 1 / right.constant, at)
 
     def _added(self, left: _Sum, right: _Sum, sign: Fraction, at: int) -> _Sum:
-        """Add the right side to the left one in place; no other object refers to it."""
+        """Add the right side to the left one in place, as no other object refers to it."""
         self._count(1 + len(right.factors), at)
         for variable, factor in right.factors.items():
             own = left.factors.get(variable, Fraction(0))
@@ -245,7 +245,7 @@ class ExpressionReader:
         return _Sum(factors, self._small(expression.constant * factor, at))
 
     def _count(self, n_terms: int, at: int) -> None:
-        """Count the terms that are calculated with, as sums within sums can take forever."""
+        """Count the terms of calculations, as nested sums can take forever."""
         self._n_terms += n_terms
         if self._n_terms > _MOST_TERMS:
             raise self.fail(
@@ -255,7 +255,7 @@ class ExpressionReader:
             )
 
     def _small(self, number: Fraction, at: int) -> Fraction:
-        """Refuse a number that grows beyond all use, and count a long one as several terms."""
+        """Refuse a number that is too long, and count a long one as several terms."""
         n_bits = number.numerator.bit_length() + number.denominator.bit_length()
         if n_bits > _MOST_BITS:
             raise self.fail("the numbers of the constraint grow beyond 10^1000. Give smaller ones.", at)
@@ -264,7 +264,7 @@ class ExpressionReader:
         return number
 
     def _compared(self, sign: str, difference: _Sum, at: int) -> Formula:
-        """Compare with 0; refuse numbers whose integer multiples are too large to be exact."""
+        """Return the comparison with 0; refuse numbers whose integer multiples are too large to be exact."""
         refused = self.fail(
             "the numbers of a comparison must sum to less than 2^53 once they are whole. Give fewer digits.",
             at,
@@ -286,7 +286,7 @@ class ExpressionReader:
 
 
 def comparison(sign: str, difference: _Sum) -> Formula:
-    """Return the formula that a linear expression compares so with 0, scaled to integers."""
+    """Return the formula that compares a linear expression with 0, scaled to integers."""
     factors = {v: f for v, f in difference.factors.items() if f}
     integers, scale = as_integers(list(factors.values()))
     variables = tuple(factors)

@@ -19,7 +19,7 @@ from shortlist.tables.spreadsheets import guarded
 
 _SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _MOST_LEVELS = 1_000
-"""Levels of a tree in UVL, where every line of a level is indented by it."""
+"""Most levels of a tree in UVL, where each level indents its lines further."""
 _RESERVED = {
     *(
         "features",
@@ -40,12 +40,12 @@ _RESERVED = {
 def uvl_model(model: FeatureModel) -> WrittenModel:
     """Return a model as UVL; reading it back gives the same products.
 
-    A model without a tree gets an abstract root that is selected in every product, with all features optional
-    below it. A linear constraint is written over an attribute of its own, ``sum(weight_1) <= 5``. Names that
-    repeat get their number (see :attr:`~shortlist.products.model.FeatureModel.labels`); double
-    quotes, dots and line ends in names, which UVL cannot express, become underscores if that leaves the names
-    distinct; names of attributes are made distinct with further ones. Raises BadInputError if two names are
-    the same once they are made fit for UVL, or the tree has more than 1,000 levels.
+    A model without a tree gets an abstract root that is selected in every product, with all features
+    optional below it. A linear constraint is written over an attribute of its own, ``sum(weight_1) <= 5``.
+    Repeated names get their number (see :attr:`~shortlist.products.model.FeatureModel.labels`). Double
+    quotes, dots and line ends, which UVL cannot express in names, become underscores if the names stay
+    distinct. Names of attributes are made distinct with further underscores. Raises BadInputError if two
+    names become equal, or the tree has more than 1,000 levels.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> model = make_model(["Shop", "Pop-ups"], root=0, groups=[make_group(0, [1], "optional")])
@@ -82,7 +82,7 @@ def uvl_model(model: FeatureModel) -> WrittenModel:
 
 
 def product_text(model: FeatureModel, selected: Sequence[bool]) -> str:
-    """Return one product as a UVL model: its features at their places, all mandatory, no constraints.
+    """Return one product as a UVL model: its features in the tree, all mandatory, without constraints.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> model = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
@@ -122,7 +122,7 @@ def _tree_lines(model: FeatureModel, names: list[str], attributes: dict[str, dic
 def _lines_below(
     root: int, groups: Sequence[Group], names: Sequence[str], braces: dict[int, str]
 ) -> list[str]:
-    """Return the lines of a tree; neighbouring mandatory and optional features share a heading."""
+    """Return the lines of a tree; adjacent mandatory and optional features share a heading."""
     below: dict[int, list[tuple[str, list[int]]]] = {}
     for group in groups:
         headings = below.setdefault(group.parent, [])
@@ -171,7 +171,7 @@ def _value(value: Value) -> str:
 
 
 def _weighted(node: Linear, attributes: dict[str, dict[int, Value]]) -> str:
-    """Write a linear comparison over a new attribute that holds its coefficients."""
+    """Write a linear comparison over a new attribute with its coefficients."""
     number = 1
     while f"weight_{number}" in attributes:
         number += 1
@@ -202,23 +202,22 @@ def _quoted(name: str) -> str:
 
 
 def _bare(name: str) -> str:
-    """Return a name as it is read: without the quotes around it."""
+    """Return a name without the quotes around it."""
     return name[1:-1] if name.startswith('"') else name
 
 
 CONFIGURATION_ENDINGS = (".uvl", ".csv", ".config")
-"""Endings of the files that :func:`write_configuration` can write."""
+"""Endings of the files that :func:`write_configuration` writes."""
 
 
 def write_configuration(path: str | Path, model: FeatureModel, selection: ArrayLike) -> None:
-    """Write one configuration, in the form that the ending of `path` names.
+    """Write one configuration in the format of the ending of `path`.
 
-    ``.uvl``: a model in which exactly the selected features are left, all mandatory. ``.csv``: a row
-    ``feature,selected`` per feature, 1 or 0; a name that a spreadsheet would take for a formula has ``'``
-    before it. ``.config``: XML as FeatureIDE writes it, with ``manual="selected"`` or ``"unselected"`` for
-    every feature; what follows from what (``automatic``) FeatureIDE works out itself when it opens the file.
-    The last two can be read back as requirements. Raises BadInputError if the ending is unknown or the shape
-    does not fit the model.
+    ``.uvl``: a model of exactly the selected features, all mandatory. ``.csv``: a row ``feature,selected``
+    per feature, 1 or 0; a name that a spreadsheet would take for a formula begins with ``'``. ``.config``:
+    XML as FeatureIDE writes it, with ``manual="selected"`` or ``"unselected"`` for every feature;
+    FeatureIDE derives the implied values (``automatic``) when it opens the file. The last two can be read
+    back as requirements. Raises BadInputError if the ending is unknown or the shape does not fit the model.
     """
     chosen = np.asarray(selection).astype(bool)
     if chosen.shape != (model.n_features,):
