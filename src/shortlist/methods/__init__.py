@@ -1,1 +1,1 @@
-"""Methods that know no application: program or clauses in, front out."""
+"""Methods independent of any application: a program or clauses in, a front out."""

@@ -1,10 +1,10 @@
-"""Whether a solution lies in one of many boxes of objective space: by sums of integers, then by a solver.
+"""Search for a solution in many boxes of objective space, by sums of integers, then by a solver.
 
-With any multipliers λ of the rows, and weights w of the objectives that are at least 0, every solution x
-has ``w f(x) = λ A x + (w C - λ A) x``. That is at least what the limits of the rows and the bounds of the
-columns leave to each term, by weak duality. Neumaier & Shcherbina (2004) make such bounds safe against
-rounding in the same way. A linear program proposes the multipliers, which are rounded to integers, and the
-bound is added up in integers: bad multipliers give a weak bound, never a wrong one.
+For any multipliers λ of the rows and any weights w of the objectives, none below 0, every solution x has
+``w f(x) = λ A x + (w C - λ A) x``. By weak duality the limits of the rows and the bounds of the columns
+give a lower bound on each term. Neumaier & Shcherbina (2004) make such bounds safe against rounding in the
+same way. A linear program proposes the multipliers, which are rounded to integers, and the bound is summed
+in integers: bad multipliers give a weak bound, never a wrong one.
 """
 
 import math
@@ -29,21 +29,23 @@ if TYPE_CHECKING:
 
 
 FINEST, LARGEST_SIZE = 30, 52
-"""Powers of two: multipliers are rounded to this part of the largest weight, or so that sums stay exact."""
+"""Powers of two: exponent of the finest rounding of multipliers, relative to the largest weight, and of the
+size up to which sums are exact.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class PlaneBound:
-    """Every solution has ``weights @ f >= least``, in steps of the objectives.
+    """Bound on all solutions, ``weights @ f >= least``, in steps of the objectives.
 
-    `weights`: at least 0, one for each objective.
+    `weights`: one for each objective, none below 0.
     """
 
     weights: tuple[int, ...]
     least: int
 
     def excludes(self, corners: Points) -> Mask:
-        """Mark the corners to which no solution is equal or better in every objective."""
+        """Mark the corners that no solution equals or improves on in every objective."""
         most = max(map(abs, self.weights)) * len(self.weights) * int(np.abs(corners).max(initial=0))
         kind = np.int64 if max(most, abs(self.least)) < 2**63 else object
         sums = corners.astype(kind) @ np.array(self.weights, dtype=kind)
@@ -52,7 +54,7 @@ class PlaneBound:
 
 
 class BoundRows:
-    """The rows of a program in integers, for bounds; those that are not whole take no part."""
+    """Integer rows of a program, for bounds; rows with other numbers are left out."""
 
     def __init__(self, program: Program, integers: IntegerObjectives) -> None:
         made = whole_rows(program)
@@ -68,9 +70,9 @@ class BoundRows:
         self._integer_bounds = _whole(self.column_lower) & _whole(self.column_upper)
 
     def bound(self, multipliers: Floats, weights: Floats) -> PlaneBound | None:
-        """Return the bound that multipliers of the rows and weights of the objectives prove, or None.
+        """Return the bound proved by multipliers of the rows and weights of the objectives, or None.
 
-        There is none where a column without a bound could lower the sum for ever, or numbers pass 2^53.
+        There is none if an unbounded column could lower the sum without end, or numbers exceed 2^53.
         """
         weights = np.maximum(weights, 0.0)
         largest = float(weights.max(initial=0.0) or np.abs(multipliers).max(initial=0.0))
@@ -94,13 +96,13 @@ class BoundRows:
 
 
 def _whole(values: NDArray[np.float64]) -> Mask:
-    """Mark integers that doubles hold exactly, and infinities; callers check these."""
+    """Mark integers and infinities; callers check whether doubles hold the integers exactly."""
     marks: Mask = np.isinf(values) | ((values == np.rint(values)) & (np.abs(values) < LARGEST_INTEGER))
     return marks
 
 
 def _exact_sum(left: NDArray[np.float64], right: NDArray[np.float64]) -> int:
-    """Add up products of integers, however large."""
+    """Return the sum of products of integers, exact for any size."""
     used = np.flatnonzero((left != 0) & (right != 0))
     pairs = zip(left[used].tolist(), right[used].tolist(), strict=True)
     return sum(int(one) * int(other) for one, other in pairs)
@@ -113,10 +115,10 @@ STAGE = "asking again"
 class BoxSearch:
     """Results of a search through boxes ``{x : f(x) <= corner}``.
 
-    `n_boxes`: how many there are. `n_by_sums`: proved empty by sums of integers, which rest on no solver.
-    `n_by_solver`: empty as `solver` says. `n_open`: not answered, because a limit came first.
-    `n_programs`: integer programs that it solved. `found`: the objectives of a solution in a box, in steps.
-    `columns`: the integer columns of that solution. `limit`: the limit that ended the search, or "".
+    `n_boxes`: number of boxes. `n_by_sums`: number proved empty by sums of integers, independent of any
+    solver. `n_by_solver`: number that is empty according to `solver`. `n_open`: number left open because of
+    a limit. `n_programs`: number of integer programs solved. `found`: objectives of a solution in a box, in
+    steps. `columns`: integer columns of that solution. `limit`: limit that ended the search, or "".
     """
 
     n_boxes: int
@@ -133,14 +135,14 @@ class BoxSearch:
 def search_boxes(
     program: Program, integers: IntegerObjectives, corners: Points, *, solver: str, budget: Budget
 ) -> BoxSearch:
-    """Look for a solution in any of the boxes below `corners`, ``(n_boxes, n_objectives)``, in steps.
+    """Search the boxes below `corners`, ``(n_boxes, n_objectives)`` in steps, for a solution.
 
-    A linear program for a box proposes a bound on weighted objectives, which is added up in integers and may
-    exclude many boxes at once (:mod:`shortlist.methods.boxes`). What is left is asked of the
-    solver, a program for each box.
+    A linear program for a box proposes a bound on weighted objectives. The bound is summed in integers and
+    may exclude many boxes at once (:mod:`shortlist.methods.boxes`). For each remaining box the solver
+    solves an integer program.
     """
     corners = np.unique(corners, axis=0)
-    outside = (corners < integers.lower).any(axis=1)  # the bounds of the columns leave nothing there
+    outside = (corners < integers.lower).any(axis=1)  # the bounds of the columns exclude these
     left, limit = _by_sums(program, integers, corners[~outside], budget)
     n_by_sums = len(corners) - len(left)
     if limit:
@@ -174,17 +176,17 @@ def search_boxes(
 def _by_sums(
     program: Program, integers: IntegerObjectives, corners: Points, budget: Budget
 ) -> tuple[Points, str]:
-    """Return the corners that no bound excludes, and the limit that ended the search for bounds."""
+    """Return the corners not excluded by bounds, and the limit that ended the search for bounds."""
     if not len(corners):
         return corners, ""
     try:
         bounds = _PlaneSearch(program, integers, corners, budget)
-    except RefusedProgramError:  # a solver in integers may take what a linear program cannot
+    except RefusedProgramError:  # a solver in integers may accept it all the same
         return corners, ""
     opened: Mask = np.ones(len(corners), dtype=bool)
     failed: Mask = np.zeros(len(corners), dtype=bool)
     sides = np.clip(corners - np.maximum(integers.lower, -UNLIMITED) + 1.0, 1.0, 2.0**40)
-    order = np.argsort(-np.log(sides).sum(axis=1), kind="stable")  # large boxes first: they exclude others
+    order = np.argsort(-np.log(sides).sum(axis=1), kind="stable")  # large boxes first
     for number in order.tolist():
         if not opened[number] or failed[number]:
             continue
@@ -198,7 +200,7 @@ def _by_sums(
 
 
 class _PlaneSearch:
-    """Linear programs that propose bounds: one objective is minimised, the others are limited by a corner."""
+    """Linear programs that propose bounds: one objective is minimised below a corner of the others."""
 
     def __init__(
         self, program: Program, integers: IntegerObjectives, corners: Points, budget: Budget
@@ -223,7 +225,7 @@ class _PlaneSearch:
         return linear
 
     def planes(self, corner: Vector) -> list[PlaneBound]:
-        """Return bounds that may exclude a corner; none where the linear program has no answer."""
+        """Return bounds that may exclude a corner; none if the linear program has no answer."""
         n_rows = len(self._rows.lower)
         limits = np.where(corner[self._others] >= UNLIMITED - 1, np.inf, corner[self._others].astype(float))
         self._linear.set_row_bounds(

@@ -1,9 +1,9 @@
-"""Customers served from a front: the best point for each within her wishes, or a few points for all of them.
+"""Assignment of a front's points to customers: the best point for each, or a few points for all.
 
-A customer's best point meets most of her wishes. Of such points it has the smallest loss: the weighted mean
-of how far each objective is from its best value, as a share of its range on the front, as the rule
-``weights`` has it. Limits that are given up add what is missed of them, as shares likewise. All points are
-looked at, in integers, so what she has to give up is the fewest.
+A customer's best point meets most of her wishes, and has the smallest loss of such points. The loss is the
+weighted mean of the distances of the objectives from their best values, as shares of their ranges on the
+front; the weights are those of the rule ``weights``. Limits that are given up add the amount missed, as a
+share too. All points are compared, in integers, so the number of wishes given up is the fewest possible.
 """
 
 import dataclasses
@@ -33,25 +33,25 @@ SHARES = 1000
 """Steps of a regret in the choice of a few points: thousandths of the range."""
 
 WISH = SHARES + 1
-"""Cost of a wish that is given up: more than the whole range."""
+"""Cost of one wish given up, in steps: more than the whole range."""
 
 REAL = 10**9
-"""Steps in the range of an objective that takes any number."""
+"""Steps in the range of an objective without a scale."""
 
 MOST_COSTS = 100_000_000
-"""Largest number of costs for the choice of a few points, of different customers times points: .8 GB."""
+"""Most costs in the choice of a few points, counted as distinct customers times points: .8 GB."""
 
 MOST_KNOWN = 256
-"""Number of different weights whose losses are kept."""
+"""Most sets of weights whose losses are cached."""
 
 INT64 = 2**63
-"""Integers from here on do not fit into 64 bits."""
+"""First integer beyond 64 bits."""
 
 Rows: TypeAlias = slice | NDArray[np.intp]
 """Rows of a table of points."""
 
 MOST_SECONDS = 5.0
-"""Longest search for a few points; the proof so far is reported."""
+"""Most seconds of processor time for the choice of a few points; the bound proved by then is reported."""
 
 
 def serve(
@@ -65,19 +65,19 @@ def serve(
 ) -> Service:
     """Return the best point of a front for each customer, or a few points for all of them.
 
-    With `n_points` the sum over the customers is the least, as
-    :func:`~shortlist.methods.p_median.p_median` proves: a wish that a customer gives up beyond those that she
-    must costs as much as the whole range of the objectives, and her regret is counted in thousandths of it. A
-    loss that is smaller than with her best point, as a wish more is given up, does not count against it.
+    With `n_points` the total cost over the customers is the least, as
+    :func:`~shortlist.methods.p_median.p_median` proves. A wish given up beyond the unavoidable ones costs
+    as much as the whole range of the objectives. A customer's regret is counted in thousandths of the
+    range. A loss below that of her best point, bought with a further wish, counts 0.
 
     Raises BadInputError if there are no customers, no point is within the limits, a value is infinite, or a
     limit or weight names no objective.
 
-    `front`: at least one point. `customers`: for instance of
-    :func:`~shortlist.results.customer_tables.read_customers`. `n_points`: how many points for all; None:
-    each gets her own best. `weights`: of the objectives, for customers without their own; default all 1.
-    `limits`: only points within these count. `cancellation`: ends the search for a few points, which ends by
-    itself after :data:`MOST_SECONDS` of processor time.
+    `front`: front of at least one point. `customers`: for instance from
+    :func:`~shortlist.results.customer_tables.read_customers`. `n_points`: number of points for all; None:
+    each customer gets her own best point. `weights`: weights of the objectives for customers without their
+    own; default all 1. `limits`: bounds on the objectives; other points are left out. `cancellation`: ends
+    the choice of a few points, which ends by itself after :data:`MOST_SECONDS` of processor time.
 
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.results.proof import Proof, ProofKind
@@ -107,11 +107,11 @@ class _Best(NamedTuple):
     """Best point for a customer."""
 
     place: int
-    """Row among the points that may be taken."""
+    """Row of the point among the allowed ones."""
     fewest: int
-    """Number of wishes that it does not meet."""
+    """Number of wishes that the point does not meet."""
     loss: int
-    """Loss with it, as a whole number."""
+    """Loss with the point, in integer steps."""
 
 
 def _few(
@@ -123,11 +123,11 @@ def _few(
     *,
     most_costs: int = MOST_COSTS,
 ) -> tuple[list[int], Medians]:
-    """Return the point of each customer among the few with the least sum, and the proof."""
+    """Return each customer's point among the few with the least total cost, and the proof."""
     keys = []
     counts: Counter[bytes] = Counter()
     for customer, own in zip(customers, best, strict=True):
-        key = table.costs(customer, own).astype(">u8").tobytes()  # their order is that of the numbers
+        key = table.costs(customer, own).astype(">u8").tobytes()  # big-endian: bytes sort as the numbers do
         counts[key] += 1
         keys.append(key)
         if len(counts) * table.n_points > most_costs:
@@ -153,7 +153,7 @@ def _few(
 def _service(
     table: "_Table", customers: Sequence[Customer], best: Sequence[_Best], taken: Sequence[int]
 ) -> Service:
-    """Return the points that are taken, by rows of the table, and what each customer gets."""
+    """Return the chosen points, by rows of the table, and the result for each customer."""
     places = np.unique(taken)
     front, points = table.front, table.allowed[places]
     served = []
@@ -182,7 +182,7 @@ def _service(
 
 
 class _Table:
-    """The points of a front that may be taken, as integers."""
+    """Allowed points of a front, as integers."""
 
     def __init__(self, front: Front, allowed: NDArray[np.intp], weights: Mapping[str, float] | None) -> None:
         self.front, self.allowed, self._values = front, allowed, front.values[allowed]
@@ -203,11 +203,11 @@ class _Table:
 
     @property
     def n_points(self) -> int:
-        """Number of points that may be taken."""
+        """Number of allowed points."""
         return len(self._values)
 
     def best(self, customer: Customer) -> _Best:
-        """Return the point with the smallest loss of those that miss the fewest wishes."""
+        """Return the point with the smallest loss among those that break the fewest wishes."""
         broken, (losses, _) = self.broken(customer), self.losses(customer)
         fewest = int(broken.min())
         within = np.flatnonzero(broken == fewest)
@@ -215,9 +215,9 @@ class _Table:
         return _Best(place, fewest, int(losses[place]))
 
     def costs(self, customer: Customer, best: _Best) -> Floats:
-        """Return the costs of the points, in thousandths: of each wish more, and of a larger loss.
+        """Return the cost of each point, in thousandths: for further broken wishes and for a larger loss.
 
-        A loss smaller than with the best point comes from a wish more, and pays for no part of it.
+        A loss below that of the best point comes with a further broken wish, and lowers no cost.
         """
         losses, whole = self.losses(customer)
         beyond: Floats = np.rint((losses - best.loss).astype(np.float64) / whole * SHARES)
@@ -226,14 +226,14 @@ class _Table:
         return costs
 
     def broken(self, customer: Customer, rows: Rows = slice(None)) -> NDArray[np.int64]:
-        """Return the number of wishes that each point does not meet."""
+        """Return the number of wishes that each point breaks."""
         counts = np.zeros(len(self._values[rows]), dtype=np.int64)
         for wish in customer.wishes:
             counts += ~self._met(wish, rows)
         return counts
 
     def given_up(self, customer: Customer, place: int) -> list[str]:
-        """Return the wishes that a point does not meet."""
+        """Return the wishes that a point breaks."""
         return [
             self._text(wish, place)
             for wish in customer.wishes
@@ -241,7 +241,7 @@ class _Table:
         ]
 
     def losses(self, customer: Customer) -> tuple[NDArray[np.generic], int]:
-        """Return the loss with each point, as whole numbers, and the number that is the whole range."""
+        """Return the loss with each point, in integer steps, and the number of steps of the whole range."""
         names = self.front.names
         given = customer.weights or self._usual
         for name in given:
@@ -276,7 +276,7 @@ class _Table:
         return total, size
 
     def _beyond(self, limit: Limit, column: int) -> NDArray[Any]:
-        """Return by how many steps each point misses a limit; 0 where it is met. Large ones are objects."""
+        """Return the number of steps by which each point misses a limit, 0 if met; objects if large."""
         values, scale = self._values[:, column], self.front.objectives[column].scale
         off: NDArray[Any]
         if scale is None:
@@ -308,7 +308,7 @@ class _Table:
 
 
 def _integers(values: Floats) -> NDArray[Any]:
-    """Return the nearest integers, as objects where they do not fit into 62 bits."""
+    """Return the nearest integers, as objects if they do not fit into 62 bits."""
     whole = np.rint(np.clip(values, -1e300, 1e300))
     if np.abs(whole).max() < INT64 // 2:
         return whole.astype(np.int64)
@@ -316,7 +316,7 @@ def _integers(values: Floats) -> NDArray[Any]:
 
 
 def _steps(values: Floats, scale: int | None) -> NDArray[np.int64]:
-    """Return values as whole numbers: exactly by their scale, or in billionths of their range."""
+    """Return values in integer steps: exact by their scale, or in billionths of their range."""
     low, width = values.min(), (values.max() - values.min()) or 1.0
     steps: Floats = np.rint(values * scale if scale is not None else (values - low) / width * REAL)
     return steps.astype(np.int64)

@@ -1,10 +1,10 @@
-"""A few points of a front that leave any customer with linear weights little to regret.
+"""Few points of a front with the least maximum regret over customers with linear weights.
 
-A customer weighs the objectives, each scaled to the front: 1 for its best value, 0 for its worst. His
-regret is the share of the worth of his best point that he loses when he takes the best of the few
-:cite:p:`Nanongkai2010`. The regret of a few points is that of the customer who loses most. He is at a
-vertex of the polytope of all weights by which none of the few is worth more than 1, or weighs one objective
-alone, so it is computed without a solver.
+A customer weighs the objectives, each scaled to the front: 1 for its best value, 0 for its worst. Her
+regret is the share of her best point's worth that she loses with the best of the few
+:cite:p:`Nanongkai2010`. The regret of a few points is the largest one over all customers. It is reached at
+a vertex of the polytope of weights that value each of the few at most 1, or with a single objective, so it
+is computed without a solver.
 """
 
 import itertools
@@ -27,56 +27,60 @@ from shortlist.results.proof import FrontPoints, Status
 from shortlist.runs.budget import Budget, processor_seconds
 
 MOST_VERTICES = 200_000
-"""Vertices that are looked at, at most; twenty points and six objectives have about as many."""
+"""Most vertices that are enumerated; twenty points and six objectives have about as many."""
 
 GAP, SHARE = 1e-4, 0.05
-"""The search ends where regret and bound are as near as one of them, the second as a share of the regret."""
+"""Distances of regret and bound at which the search ends: an absolute one, and a share of the regret."""
 
 MOST_ROUNDS = 40
-"""Rounds of that search for each number of points, of up to one small integer program each."""
+"""Most rounds of the search for each number of points, with at most one small integer program each."""
 
 MOST_SECONDS = 6.0
-"""Longest search for better points than greedy ones, and for bounds; the proof so far is reported."""
+"""Most seconds of the search for points better than greedy ones, and for bounds; the bound proved by then
+is reported.
+"""
 
 NEW_CUSTOMERS = 6
-"""Customers who regret most and are remembered, of each round."""
+"""Number of customers of largest regret that each round adds to the known ones."""
 
 
 @dataclass(frozen=True)
 class FewPoints:
-    """A few points of a front, and how much they leave to regret."""
+    """A few points of a front, and their regret."""
 
     points: tuple[int, ...]
-    """Numbers of the points, rising."""
+    """Indices of the points, rising."""
     weights: tuple[dict[str, float], ...]
-    """Weights of the customer for whom each is the best: the middle of the weights, by objective, that add up
-    to 1.
+    """Weights, by objective, of a customer whose best point is this one, for each point; they are central
+    among such weights and sum to 1.
     """
     regret: float
-    """Regret of the customer who regrets most, as a share."""
+    """Largest regret over all customers, as a share."""
     bound: float
-    """Proved: no so few points leave less; but for rounding the regret itself with two objectives."""
+    """Proved lower bound on the regret of any as few points; with two objectives the regret itself, but for
+    rounding.
+    """
     curve: tuple[tuple[int, float, float], ...]
-    """Numbers of points, from one on, with the least regret that was found, and its bound."""
+    """Number of points from one on, the least regret found, and its lower bound."""
 
 
 def few_points(
     front: FrontPoints, n_points: int, limits: LimitsAsked = None, *, seconds: float = MOST_SECONDS
 ) -> FewPoints:
-    """Choose a few points such that the largest regret is the least.
+    """Choose a few points with the least maximum regret.
 
-    With two objectives that is exact: a point is good enough for an interval of weights, and the fewest
-    intervals that cover all weights are found greedily; the least regret is found by halving. With more,
-    points are added where regret is largest. Then an integer program chooses points that are good enough
-    for all customers known so far, and the one who regrets these most becomes known, until none is missing;
-    what no points reach for the customers known is a proved bound.
+    With two objectives the answer is exact. A point is good enough for an interval of weights, and a greedy
+    search finds the fewest intervals that cover all weights; bisection finds the least regret. With more
+    objectives, points are first added where regret is largest. Then an integer program chooses points that
+    are good enough for all known customers, and the one who regrets these most becomes known, until no such
+    customer is left. A regret that no points reach for the known customers is a proved bound.
 
-    Raises BadInputError if no point is within the limits, or the number of points and objectives makes
-    too many vertices.
+    Raises BadInputError if no point is within the limits, or the points and objectives have too many
+    vertices.
 
-    `front`: at least one point. `n_points`: how many at most; fewer where more would change nothing.
-    `limits`: only points within these count, as chosen and as what a customer could have. `seconds`: longest
-    search for better points and bounds, with three objectives and more.
+    `front`: front of at least one point. `n_points`: most points; fewer if more would change nothing.
+    `limits`: bounds on the objectives; other points are neither chosen nor compared with. `seconds`:
+    longest search for better points and bounds, with three objectives and more.
 
     >>> from shortlist.results.front import Front
     >>> from shortlist.results.proof import Proof, ProofKind
@@ -119,10 +123,11 @@ def few_points(
 
 
 def customers_who_regret(gains: Floats, chosen: Sequence[int]) -> tuple[Floats, Floats]:
-    """Return weights of customers, one of whom regrets most, and their regret.
+    """Return the weights of customers, with the largest regret among them, and each one's regret.
 
-    `gains`: of every point, 0 to 1, ``(n_points, n_objectives)``. `chosen`: rows of the few. Vertices of more
-    than the polytope itself are among the weights; each regret is that of its own customer.
+    `gains`: value of every point in each objective, 0 to 1, ``(n_points, n_objectives)``. `chosen`: rows of
+    the few. The weights include vertices of more than the polytope itself; each regret is that of its own
+    customer.
 
     >>> gains = np.array([[1.0, 0.0], [0.7, 0.7], [0.0, 1.0]])
     >>> float(customers_who_regret(gains, [0, 2])[1].max())  # who weighs both alike has 1 in place of 1.4
@@ -144,7 +149,7 @@ def customers_who_regret(gains: Floats, chosen: Sequence[int]) -> tuple[Floats, 
 
 
 def regrets(gains: Floats, chosen: Sequence[int], weights: Floats) -> Floats:
-    """Return the share that customers with these weights lose, ``(n_customers,)``."""
+    """Return the regret of customers with these weights, as a share, ``(n_customers,)``."""
     best = np.concatenate([(part @ gains.T).max(axis=1) for part in _parts(weights, len(gains))])
     lost: Floats = 1 - (weights @ gains[list(chosen)].T).max(axis=1) / best
     return np.maximum(lost, 0.0)
@@ -157,11 +162,11 @@ def _parts(weights: Floats, n_points: int) -> Iterator[Floats]:
 
 
 Found = tuple[list[int], float, float]
-"""Rows of chosen points, their regret, and a bound of it."""
+"""Rows of chosen points, their regret, and a lower bound on it."""
 
 
 def _by_intervals(gains: Floats, most: int) -> list[Found]:
-    """Return the least regret of one point, of two and so on, of one or two objectives."""
+    """Return the least regret for one point, two points and so on, with one or two objectives."""
     if gains.shape[1] == 1:
         return [([int(np.argmax(gains[:, 0]))], 0.0, 0.0)]
     intervals = _Intervals(gains)
@@ -178,7 +183,7 @@ def _by_intervals(gains: Floats, most: int) -> list[Found]:
             else:
                 own = float(customers_who_regret(gains, better)[1].max())
                 if own >= regret:
-                    break  # by rounding
+                    break  # a rounding error
                 chosen, regret = better, own
         found.append((chosen, regret, min(least, regret)))
         if regret < 1e-12:
@@ -187,7 +192,7 @@ def _by_intervals(gains: Floats, most: int) -> list[Found]:
 
 
 class _Intervals:
-    """Intervals of the weight of the first of two objectives, within which each point is good enough."""
+    """Intervals of the first objective's weight in which each point is good enough, of two objectives."""
 
     def __init__(self, gains: Floats) -> None:
         self._gains = gains
@@ -206,11 +211,11 @@ class _Intervals:
         ends = np.column_stack([self._breaks, 1 - self._breaks])
         there = np.minimum(np.arange(len(ends)), len(self._hull) - 1)
         self._best = (ends * self._hull[there]).sum(axis=1)
-        angles = np.arctan2(self._hull[:, 0], self._hull[:, 1])  # up to its own a point gains on the best
+        angles = np.arctan2(self._hull[:, 0], self._hull[:, 1])  # a point gains up to its own
         self._peaks = np.searchsorted(angles, np.arctan2(gains[:, 0], gains[:, 1]), side="left")
 
     def cover(self, regret: float, most: int) -> list[int] | None:
-        """Return up to `most` points of which one is good enough for each weight; None if there are none."""
+        """Return up to `most` points that cover all weights within the regret; None if there are none."""
         lower, upper = self._ends(1 - regret)
         order = np.argsort(lower, kind="stable")
         farthest = np.maximum.accumulate(upper[order])
@@ -228,7 +233,7 @@ class _Intervals:
         return None
 
     def _ends(self, share: float) -> tuple[Floats, Floats]:
-        """Return the range in which each point is worth this share of the best; 2 and -1 for never."""
+        """Return the interval in which each point has this share of the best worth; (2, -1) if empty."""
         n, last = len(self._gains), len(self._breaks) - 1
         first = self._search(np.zeros(n, dtype=np.int64), self._peaks, share, rising=True)
         end = self._search(self._peaks, np.full(n, last), share, rising=False)
@@ -240,7 +245,7 @@ class _Intervals:
     def _search(
         self, low: NDArray[np.int64], high: NDArray[np.int64], share: float, *, rising: bool
     ) -> NDArray[np.int64]:
-        """Return the first, or else the last, break at which each point is worth the share."""
+        """Return the first, or else the last, break at which each point has the share of the best worth."""
         low, high = low.copy(), high.copy()
         while (low < high).any():
             middle = (low + high) // 2 if rising else (low + high + 1) // 2
@@ -259,7 +264,7 @@ class _Intervals:
         return ratio
 
     def _crossing(self, pieces: NDArray[np.int64], share: float) -> Floats:
-        """Return the weight on a piece of the hull at which each point is worth just the share."""
+        """Return the weight, on a piece of the hull, at which each point has exactly the share."""
         off = self._gains - share * self._hull[np.minimum(pieces, len(self._hull) - 1)]
         slope = off[:, 0] - off[:, 1]
         found: Floats = -off[:, 1] / np.where(slope == 0, 1.0, slope)
@@ -273,28 +278,28 @@ def _turns_right(first: Floats, second: Floats, third: Floats) -> bool:
 
 
 def _by_customers(gains: Floats, most: int, seconds: float) -> list[Found]:
-    """Return little regret of one point, of two and so on, each with a bound."""
+    """Return a small regret for one point, two points and so on, each with a bound."""
     greedy = _added_one_by_one(gains, most)
     customers = np.vstack([np.eye(gains.shape[1]), np.full((1, gains.shape[1]), 1 / gains.shape[1])])
     found: list[Found] = []
     bound, budget = 0.0, Budget(seconds, clock=processor_seconds)
-    for chosen, regret in reversed(greedy):  # fewer points have no smaller bound
-        if len(chosen) == 1:  # who weighs one objective alone regrets it most, so the first is the best
+    for chosen, regret in reversed(greedy):  # a bound holds for fewer points too
+        if len(chosen) == 1:  # the first point is the best one: the largest regret is of a single objective
             found.insert(0, (chosen, regret, regret))
             break
         share = 0.5 if len(chosen) == len(greedy) else 1 / (len(chosen) - 1)
         search = _Customers(gains, customers, len(chosen), budget.share(share))
         found.insert(0, search.improved(chosen, bound))
         customers, bound = search.customers, found[0][2]
-    for number in range(1, len(found)):  # nor have more a larger regret
+    for number in range(1, len(found)):  # nor does regret grow with the number of points
         if found[number][1] > found[number - 1][1]:
             found[number] = (*found[number - 1][:2], found[number][2])
     return found
 
 
 def _added_one_by_one(gains: Floats, most: int) -> list[tuple[list[int], float]]:
-    """Return one point, two and so on: the first leaves the least regret alone, each next ends the most."""
-    alone = 1 - gains.min(axis=1)  # who weighs one objective alone regrets most
+    """Return greedy sets of one point, two and so on; each new point ends the largest regret."""
+    alone = 1 - gains.min(axis=1)  # the largest regret is of a single objective
     chosen = [int(np.lexsort((-gains.sum(axis=1), alone))[0])]
     found = []
     for _ in range(most):
@@ -308,14 +313,14 @@ def _added_one_by_one(gains: Floats, most: int) -> list[tuple[list[int], float]]
 
 
 class _Customers:
-    """Search for a number of points, by customers that are known to regret much."""
+    """Search for a given number of points, by known customers of large regret."""
 
     def __init__(self, gains: Floats, customers: Floats, most: int, budget: Budget) -> None:
         self._gains, self._most, self._budget = gains, most, budget
         self.customers = customers
 
     def improved(self, chosen: list[int], bound: float) -> Found:
-        """Return points at least as good as `chosen`, their regret, and a bound at least `bound`."""
+        """Return points no worse than `chosen`, their regret, and a bound of at least `bound`."""
         regret = self._learn(chosen, -1.0)
         for _ in range(MOST_ROUNDS):
             if regret - bound <= max(GAP, SHARE * regret) or self._budget.stopped:
@@ -325,7 +330,7 @@ class _Customers:
             enough = ratios >= (1 - middle) * ratios.max(axis=1, keepdims=True)
             cover = covering(enough, self._most, self._budget)
             if cover is None:
-                break  # the solver does not know
+                break  # the solver finds no proved answer
             if not cover:
                 bound = middle
                 continue
@@ -335,7 +340,7 @@ class _Customers:
         return chosen, regret, min(bound, regret)
 
     def _learn(self, chosen: Sequence[int], middle: float) -> float:
-        """Return the regret of points; who regrets them most is a known customer from now on."""
+        """Return the regret of points, and add the customer of largest regret to the known ones."""
         weights, lost = customers_who_regret(self._gains, chosen)
         worst = np.argsort(-lost, kind="stable")[:NEW_CUSTOMERS]
         new = weights[worst][lost[worst] > middle]
@@ -344,7 +349,7 @@ class _Customers:
 
 
 def covering(enough: Mask, most: int, budget: Budget | None = None) -> list[int] | None:
-    """Return up to `most` columns of which every row has one; empty if there are none, None if unknown.
+    """Return up to `most` columns that cover every row; [] if there are none, None if unknown.
 
     >>> covering(np.array([[True, False, True], [False, True, False], [False, False, True]]), 2)
     [1, 2]
@@ -381,7 +386,7 @@ def covering(enough: Mask, most: int, budget: Budget | None = None) -> list[int]
 
 
 def _largest(enough: Mask) -> NDArray[np.int64]:
-    """Return the columns that are in no other one, of equal ones the first."""
+    """Return the columns that are part of no other; of equal ones the first."""
     places = _different(enough)
     ordered = places[np.argsort(-enough[:, places].sum(axis=0), kind="stable")]
     kept = ordered[:0]
@@ -396,7 +401,7 @@ def _largest(enough: Mask) -> NDArray[np.int64]:
 
 
 def _different(enough: Mask) -> NDArray[np.int64]:
-    """Return the first of each group of equal columns, by sums of random numbers that are checked."""
+    """Return the first of each group of equal columns, by checked sums of random numbers."""
     numbers = np.random.default_rng(0).integers(0, 2**40, len(enough)).astype(np.float64)
     sums = numbers @ enough.astype(np.float64)
     _, places, same = np.unique(sums, return_index=True, return_inverse=True)
@@ -406,7 +411,7 @@ def _different(enough: Mask) -> NDArray[np.int64]:
 
 
 def _best_for(gains: Floats, chosen: Sequence[int]) -> tuple[list[int], list[Floats]]:
-    """Return the chosen points that are the best of them for some weights, and the middle of these."""
+    """Return the chosen points that are the best for some weights, and the centre of these weights."""
     n = gains.shape[1]
     places, middles = list[int](), list[Floats]()
     for place in sorted(set(chosen)):

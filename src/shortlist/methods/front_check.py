@@ -1,4 +1,4 @@
-"""Recheck of the claims of a front, and the evidence that they rest on afterwards."""
+"""Recheck of the claims of a front, and the evidence for them afterwards."""
 
 import dataclasses
 import math
@@ -32,14 +32,14 @@ from shortlist.solvers import TITLES
 class FrontCheck:
     """Findings of the recheck of a front.
 
-    `failures`: what is not as the front claims, a sentence each, without a full stop. `n_points`: points of
-    the front. `claim`: what the front claims. `search`: the answer to whether anything is missing, or
-    dominates a point; None where nothing was asked. `found_by`: the solver that found the front, or "" where
-    none did. `seconds`: wall-clock time of the recheck. `n_completed`: points whose continuous columns keep
-    rows within the tolerance of HiGHS, not exactly. `n_tried`: how many committees there are, where
-    all of them were counted. `n_states`: of the search for the whole front in another way, 0 where there was
-    none (:mod:`shortlist.methods.row_states`). `unasked`: why what the front claims of others was not
-    asked again, a sentence, or "". `rounded`: which values are rounded, a sentence, or "".
+    `failures`: sentences about contradictions to the front's claims, without a full stop. `n_points`:
+    number of points of the front. `claim`: kind of proof that the front claims. `search`: search for
+    missing or dominating solutions; None if there was none. `found_by`: solver that found the front, or ""
+    without one. `seconds`: wall-clock time of the recheck. `n_completed`: number of points whose continuous
+    columns keep rows within the tolerance of HiGHS, not exactly. `n_tried`: number of committees, if all of
+    them were enumerated. `n_states`: number of states of a second search for the whole front, 0 without one
+    (:mod:`shortlist.methods.row_states`). `unasked`: reason, as a sentence, why claims about other
+    solutions were not rechecked, or "". `rounded`: sentence on the values that are rounded, or "".
     """
 
     failures: tuple[str, ...]
@@ -56,7 +56,7 @@ class FrontCheck:
 
     @property
     def status(self) -> str:
-        """``invalid``, ``rechecked``, or ``counted`` where not all was asked again, or nothing is claimed."""
+        """Status: ``invalid``, ``rechecked``, or ``counted`` without a recheck of all claims."""
         if self.failures:
             return "invalid"
         if self.n_tried or self.n_states:
@@ -65,14 +65,14 @@ class FrontCheck:
 
     @property
     def rests_on(self) -> str:
-        """Solver that found the front and alone claims boxes empty, or ""."""
+        """Solver that found the front and is alone in claiming boxes empty, or ""."""
         if self.search is None or not self.search.n_by_solver:
             return ""
         title = TITLES.get(self.search.solver, self.search.solver)
         return title if title == TITLES.get(self.found_by, "") else ""
 
     def sentences(self) -> list[str]:
-        """Say the checks that were made, and the evidence."""
+        """Return sentences about the checks and the evidence."""
         if self.failures:
             return []
         said = []
@@ -99,7 +99,7 @@ class FrontCheck:
         return said if self.search is None else said + self._searched(self.search)
 
     def _searched(self, search: BoxSearch) -> list[str]:
-        """Say the region where a better solution could be, and the solver that excludes one."""
+        """Return sentences about the searched region and the solver that excludes better solutions in it."""
         total = "one box" if search.n_boxes == 1 else f"one of {search.n_boxes:,} boxes"
         asked = {
             ProofKind.COMPLETE: "Any trade-off that is missing would lie in",
@@ -131,7 +131,7 @@ def _are(count: int) -> str:
 
 
 def other_solver(found_by: str, program: Program) -> str:
-    """Return a solver that did not find a front, as far as there is one for the program.
+    """Return a solver that did not find a front, if there is one for the program.
 
     >>> from shortlist.milp.program import make_program
     >>> program = make_program(
@@ -149,7 +149,7 @@ def other_solver(found_by: str, program: Program) -> str:
 
 
 def finder_of(front: Front) -> str:
-    """Return the solver whose word a front rests on, "" where it rests on none."""
+    """Return the name of the solver that a front rests on, "" if it rests on none."""
     if front.extras.get("n_handed_over"):
         return "cpsat"
     return str(front.extras.get("solver", ""))
@@ -158,14 +158,15 @@ def finder_of(front: Front) -> str:
 def check_claims(
     program: Program, front: Front, *, budget: Budget, solver: str | None = None, exact: bool = False
 ) -> FrontCheck:
-    """Ask again what a front claims of its points, whose solutions have been checked.
+    """Recheck the claims of a front about its points, whose solutions have been checked.
 
-    `program`: with the objectives of the front, in its order. `front`: sorted, without equal points.
-    `solver`: who is asked; by default one that did not find the front. `exact`: whether the tolerances of the
-    proof are in the program already; otherwise there must be none, as all values are sums of integers.
+    `program`: program with the objectives of the front, in its order. `front`: sorted front without equal
+    points. `solver`: solver of the recheck; by default one that did not find the front. `exact`: whether
+    the program contains the tolerances of the proof already; otherwise there must be none, as all values
+    are sums of integers.
 
-    Its failures say which point dominates another, which solution the front lacks, and what is better than
-    the best that the front calls possible.
+    Failures name dominated points, solutions that the front lacks, and values better than the best ones
+    that the front calls possible.
     """
     found_by = finder_of(front)
     integers = integer_objectives(program)
@@ -203,7 +204,7 @@ def _vectors(front: Front, integers: IntegerObjectives) -> tuple[Points, str]:
 
 
 def other_objectives(front: Front, meant: Sequence[Objective]) -> tuple[str, ...]:
-    """Say which objectives of a front have another scale or unit than the question gives them."""
+    """Return sentences about objectives whose scale or unit differs from those of the question."""
     return tuple(
         f"the objective {mine.name} has another scale or unit than it should"
         for mine, one in zip(front.objectives, meant, strict=True)
@@ -212,7 +213,7 @@ def other_objectives(front: Front, meant: Sequence[Objective]) -> tuple[str, ...
 
 
 def dominated_points(front: Front, vectors: Points) -> tuple[str, ...]:
-    """Say which points are dominated by others of the front, or are there twice."""
+    """Return sentences about points of the front that are dominated or repeated."""
     if not len(vectors):
         return ()
     marks = ~nondominated(vectors)
@@ -232,10 +233,10 @@ def dominated_points(front: Front, vectors: Points) -> tuple[str, ...]:
 
 
 def _ideal(front: Front, integers: IntegerObjectives) -> tuple[Points, str]:
-    """Return corners in which nothing is, if nothing is better than the best that a front calls possible.
+    """Return corners that must be empty if the front's best possible values are right.
 
-    `corners`, ``(n_known, n_objectives)``; none of a complete front, which says so of each of its points.
-    With it comes what is wrong with these values, or "".
+    `corners`, ``(n_known, n_objectives)``; none for a complete front, whose points imply them. The second
+    value is a sentence about malformed values, or "".
     """
     if front.proof.kind is ProofKind.COMPLETE:
         return np.empty((0, len(integers)), dtype=np.int64), ""
@@ -253,7 +254,7 @@ def _ideal(front: Front, integers: IntegerObjectives) -> tuple[Points, str]:
 
 
 def _covers(vectors: Points, proof: Proof, integers: IntegerObjectives) -> Points | None:
-    """Return the vectors of which one is no worse than any solution, as the front claims, or None."""
+    """Return vectors that cover all solutions according to the front, or None without such a claim."""
     if proof.kind is ProofKind.COMPLETE:
         return vectors
     if proof.missing is None or not all(math.isfinite(value) for value in proof.missing):
@@ -262,7 +263,7 @@ def _covers(vectors: Points, proof: Proof, integers: IntegerObjectives) -> Point
 
 
 def _broken(found: Points, covers: Points | None, below: Points, ideal: Points) -> Points:
-    """Return solutions that break a claim: no cover is as good, they dominate a point, or are in a corner."""
+    """Return solutions that break a claim: not covered, dominating a point, or in a corner."""
     marks = np.zeros(len(found), dtype=bool)
     if covers is not None:
         marks |= nondominated_unique(np.vstack([covers, found]))[len(covers) :]
@@ -277,7 +278,7 @@ def _broken(found: Points, covers: Points | None, below: Points, ideal: Points) 
 def _corners(
     covers: Points | None, below: Points, ideal: Points, integers: IntegerObjectives, budget: Budget
 ) -> Points:
-    """Return the boxes that must be empty if the front is as it claims."""
+    """Return the corners of the boxes that must be empty if the front's claims are right."""
     n = len(integers)
     better = below[:, None, :] - np.eye(n, dtype=np.int64)[None, :, :]
     uncovered = ideal[:0] if covers is None else _zones(covers, integers, budget) - 1
@@ -285,14 +286,14 @@ def _corners(
 
 
 def _in_steps(tolerances: Sequence[float], integers: IntegerObjectives) -> Points:
-    """Return tolerances in whole steps, rounded up by no more than a rounding error allows."""
+    """Return tolerances in whole steps, rounded down; a rounding error rounds up."""
     scales = np.array([one.scale or 1 for one in integers.objectives])
     steps = np.floor(np.asarray(tolerances) * scales / integers.steps + 1e-9)
     return np.asarray(steps, dtype=np.int64)
 
 
 def _zones(points: Points, integers: IntegerObjectives, budget: Budget) -> Points:
-    """Return the corners of the open boxes that no point dominates, or fewer and larger ones at a limit."""
+    """Return the corners of the open boxes that no point dominates; fewer and larger ones at a limit."""
     zones: Points = np.minimum(integers.upper + 1, UNLIMITED)[None, :]
     kept = points[nondominated_unique(points)] if len(points) else points
     for number, point in enumerate(kept):

@@ -1,10 +1,10 @@
-"""A few points that serve given customers at the least total cost: the p-median problem, exactly.
+"""Exact p-median: a few points that serve given customers at the least total cost.
 
-The integer program has a column for each point, taken or not, and one for each customer and point. Its rows
-that give every customer one point are relaxed with multipliers :cite:p:`Narula1977`, so that a bound takes
-one look at the costs and no solver: a point is worth what it saves of the multipliers, and the few that save
-most are taken. Points that cannot be in a better solution drop out by these bounds, and the rest is decided
-by branch and bound. All costs are integers, added up in doubles that hold them exactly.
+The integer program has a column for each point, taken or not, and one for each customer and point. The rows
+that give every customer one point are relaxed with multipliers :cite:p:`Narula1977`. A bound then takes one
+pass over the costs and no solver: the worth of a point is its saving of the multipliers, and the few that
+save most are taken. Points that cannot be in a better solution drop out by these bounds, and branch and
+bound decides the rest. All costs are integers, summed in doubles that hold them exactly.
 """
 
 from dataclasses import dataclass, field
@@ -19,41 +19,41 @@ from shortlist.exact import LARGEST_INTEGER
 from shortlist.runs.budget import Budget
 
 ROOT_ROUNDS, NODE_ROUNDS = 300, 8
-"""Steps that improve the multipliers, at first and at each further node."""
+"""Steps that improve the multipliers, at the root and at each further node."""
 
 PATIENCE = 12
-"""Steps without a better bound after which they become half as long."""
+"""Steps without a better bound after which the step length is halved."""
 
 ROOT_TURNS, NEW_COLUMNS = 8, 400
-"""Turns in which further columns join those on which the multipliers are improved, and how many at a time."""
+"""Rounds in which further columns join those that the multipliers are improved on, and columns per round."""
 
 RESTARTS = 8
-"""Random points from which exchanges begin anew."""
+"""Number of random sets of points from which exchanges restart."""
 
 BLOCK = 1 << 16
-"""Costs that are looked at together, which fit in a cache."""
+"""Number of costs per block, which fits in a cache."""
 
 
 @dataclass(frozen=True)
 class Medians:
-    """The points that were taken, and the proof."""
+    """Chosen points, and the proof."""
 
     points: tuple[int, ...]
-    """Columns of the costs, rising."""
+    """Column indices of the points, rising."""
     total: int
-    """Sum over the customers of the cost of the best of these."""
+    """Sum over the customers of the cost of their best chosen point."""
     bound: int
-    """Proved: no so few points have a smaller sum."""
+    """Proved lower bound on the total of any as few points."""
 
 
 def p_median(
     costs: Floats, n_points: int, *, counts: Floats | None = None, budget: Budget | None = None
 ) -> Medians:
-    """Choose points such that the sum of the customers' costs, each of the best point for him, is the least.
+    """Choose points with the least total cost, where each customer takes her cheapest point.
 
-    `costs`: whole numbers of at least 0, ``(n_customers, n_candidates)``. `n_points`: how many at most, at
-    least 1. `counts`: how many customers each row stands for, ``(n_customers,)``; default 1. `budget`: ends
-    the search; the bound is what is proved by then.
+    `costs`: integers of at least 0, ``(n_customers, n_candidates)``. `n_points`: most points, at least 1.
+    `counts`: number of customers per row, ``(n_customers,)``; default 1. `budget`: ends the search; the
+    bound is the one proved by then.
 
     >>> p_median(np.array([[0.0, 4.0, 1.0], [5.0, 0.0, 1.0], [9.0, 9.0, 3.0]]), 1)
     Medians(points=(2,), total=5, bound=5)
@@ -69,7 +69,7 @@ def p_median(
 
 @dataclass
 class _Open:
-    """Points that are taken, those that may be, and multipliers that gave a good bound."""
+    """Node of the search: taken points, free points, and multipliers of a good bound."""
 
     taken: Mask
     free: Mask
@@ -88,7 +88,7 @@ class _Root(NamedTuple):
 
 @dataclass
 class _Median:
-    """State of a search; `best` are places in the costs as given."""
+    """State of a search; `best` are indices in the original costs."""
 
     costs: Floats
     counts: Floats
@@ -100,10 +100,10 @@ class _Median:
     places: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     def run(self) -> None:
-        """Find the best points, or the best so far and a bound."""
+        """Find the best points, or the best ones so far and a bound."""
         every = self.costs
         own = np.union1d(every.argmin(axis=1), np.arange(self.n_points))
-        self._take_columns(every, own)  # those that are the best for somebody
+        self._take_columns(every, own)  # points that are the best for a customer
         self._greedy()
         root = self._root(every)
         self._begin_anew()
@@ -128,9 +128,9 @@ class _Median:
         self.bound = self.total
 
     def _root(self, every: Floats) -> _Root:
-        """Return a bound over all columns, by multipliers that are improved on some of them.
+        """Return a bound over all columns, with multipliers that are improved on some of them.
 
-        Columns that save as much as those that are taken join them.
+        Columns that save as much as the taken ones join them.
         """
         multipliers = self._first_multipliers()
         found = _Root(multipliers, 0.0, np.zeros(every.shape[1]))
@@ -153,12 +153,12 @@ class _Median:
         self.costs = np.ascontiguousarray(every[:, places])
 
     def _open(self, multipliers: Floats, bound: float = 0.0) -> _Open:
-        """Return a node in which every column is free."""
+        """Return a node with every column free."""
         n = len(self.places)
         return _Open(np.zeros(n, dtype=bool), np.ones(n, dtype=bool), multipliers, bound)
 
     def _begin_anew(self) -> None:
-        """Exchange points from several random ones on, and keep the best that comes of it."""
+        """Exchange points from several random sets, and keep the best result."""
         rng = np.random.default_rng(self.budget.seed)
         best, total = self.best, self.total
         for _ in range(RESTARTS):
@@ -172,7 +172,7 @@ class _Median:
         self.best, self.total = best, total
 
     def _greedy(self) -> None:
-        """Take points one by one, each the one that lowers the sum most, then exchange them."""
+        """Take the points one by one that lower the sum most, then exchange some."""
         nearest = np.full(len(self.costs), np.inf)
         chosen: list[int] = []
         for _ in range(self.n_points):
@@ -183,7 +183,7 @@ class _Median:
         self._swap(most=3)
 
     def _swap(self, most: int = 50) -> None:
-        """Exchange a chosen point for another as long as that lowers the sum, the best exchange first."""
+        """Exchange a chosen point for another while that lowers the sum, the best exchange first."""
         chosen = self._columns_of_best()
         for _ in range(most):
             found = (self.total, -1, -1)
@@ -205,7 +205,7 @@ class _Median:
         return [where[place] for place in self.best]
 
     def _sums(self, nearest: Floats) -> Floats:
-        """Return the sum of costs with each further point beside those at costs `nearest`."""
+        """Return the total cost with each further point, beside points at costs `nearest`."""
         sums = np.zeros(self.costs.shape[1])
         for part in _blocks(self.costs):
             sums += self.counts[part] @ np.minimum(self.costs[part], nearest[part, None])
@@ -218,14 +218,14 @@ class _Median:
             self.total, self.best = total, self.places[chosen].tolist()
 
     def _first_multipliers(self) -> Floats:
-        """Return what each customer would pay at the second best of the chosen points."""
+        """Return the cost of each customer at the second best of the chosen points."""
         own = np.sort(self.costs[:, self._columns_of_best()], axis=1)
         return own[:, min(1, own.shape[1] - 1)].copy()
 
     def _bounded(self, node: _Open, rounds: int, *, decides: bool = True) -> _Open:
-        """Improve the multipliers of a node, and take or leave points that the bounds decide.
+        """Improve the multipliers of a node, and fix points that the bounds decide.
 
-        `decides`: whether the columns are all that there are, so that the bounds hold.
+        `decides`: whether these are all columns, so that points may be fixed.
         """
         taken, free = node.taken.copy(), node.free.copy()
         multipliers, kept, bound = node.multipliers.copy(), node.multipliers.copy(), node.bound
@@ -267,7 +267,7 @@ class _Median:
         return _Open(taken, free, kept, bound)
 
     def _savings(self, multipliers: Floats, live: Mask) -> Floats:
-        """Return what each point saves of the multipliers, at most 0; others than live ones save nothing."""
+        """Return the saving of each point on the multipliers, at most 0; 0 for points that are not live."""
         columns = np.flatnonzero(live)
         is_whole = 2 * len(columns) > len(live)
         if is_whole:
@@ -284,7 +284,7 @@ class _Median:
         return savings
 
     def _moved(self, multipliers: Floats, chosen: NDArray[np.intp], length: float) -> Floats:
-        """Raise the multipliers of customers whom no point serves, and lower those of several points."""
+        """Raise the multipliers of unserved customers, and lower those of customers of several points."""
         served = (self.costs[:, chosen] < multipliers[:, None]).sum(axis=1)
         steps = 1.0 - served
         size = float(self.counts @ steps**2)
@@ -294,7 +294,7 @@ class _Median:
         return moved
 
     def _branching(self, node: _Open) -> int | None:
-        """Return the free point that saves most; None where none is free."""
+        """Return the free point of the largest saving; None if none is free."""
         free = np.flatnonzero(node.free)
         if not len(free):
             return None

@@ -1,4 +1,4 @@
-"""The methods that find fronts by integer programs, by name, and the options of each."""
+"""Methods that find fronts by integer programs, by name, and their options."""
 
 import importlib.util
 from collections.abc import Callable, Mapping
@@ -16,13 +16,13 @@ from shortlist.runs.workers import Where, as_where
 from shortlist.solvers import SOLVERS
 
 EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
-"""Integer programs until nothing is left; ``exact`` is the search of zones."""
+"""Names of the methods that solve integer programs until nothing is left; ``exact`` searches zones."""
 
 SOLREP_RULES = ("hit-and-run", "adaptive")
 """Rules for reference points, named here so that a wrong name is reported before anything is loaded."""
 
 _EXTRAS = {"nsga2": ("NSGA-II", "pymoo")} | {name: (one.title, one.package) for name, one in SOLVERS.items()}
-"""Methods and solvers that need a package of their own; the extra that brings it has the same name."""
+"""Names and packages of methods and solvers that need an extra of the same name."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class SearchOptions:
 class ProgramOptions(SearchOptions):
     """Options of ``exact``, ``cwmoip`` and ``epsilon-constraint``.
 
-    `study`: where finished programs are recorded.
+    `study`: file with the finished programs.
     """
 
     solver: Annotated[str, f"Solver of integer programs: {any_of(SOLVERS)}."] = "highs"
@@ -55,9 +55,10 @@ class ProgramOptions(SearchOptions):
 class SolRepOptions(ProgramOptions):
     """Options of ``solrep``.
 
-    `n_points`: reference points; 0 for the ends of the front only. `rule`, one of ``"hit-and-run"`` and
-    ``"adaptive"``: where they lie. `objective`: the objective that the programs minimise; None: that of the
-    widest range. `solve_limit_s`: limit of each program; None: each is proved.
+    `n_points`: number of reference points; 0 for the ends of the front only. `rule`, one of
+    ``"hit-and-run"`` and ``"adaptive"``: rule for the reference points. `objective`: objective that the
+    programs minimise; None: that of the widest range. `solve_limit_s`: limit of each program; None: each is
+    proved.
     """
 
     n_points: Annotated[int, "Number of reference points; 0 finds only the ends of the front."] = 1000
@@ -85,10 +86,10 @@ class SolRepOptions(ProgramOptions):
 def integer_method(
     name: str, options: SearchOptions, clauses: Callable[[], Clauses | None] = lambda: None
 ) -> Callable[..., Front]:
-    """Return the method called `name`, which takes a program; ``auto`` is the search of zones.
+    """Return the method of a name, a function of a program; ``auto`` searches zones.
 
-    `name`: one of :data:`EXACT_METHODS`, ``solrep`` or ``auto``. `options`: of that method. `clauses`:
-    returns what every solution satisfies, or None; asked for by ``solrep`` only.
+    `name`: one of :data:`EXACT_METHODS`, ``solrep`` or ``auto``. `options`: options of that method.
+    `clauses`: returns clauses that every solution satisfies, or None; called for ``solrep`` only.
     """
     if isinstance(options, SolRepOptions):
         from shortlist.methods.solrep.solrep import SolRepSettings, solrep
@@ -118,7 +119,7 @@ def _recorded(find: Callable[..., Front], options: SearchOptions, *given: Any, *
 
 
 def check_installed(name: str) -> None:
-    """Raise now what loading a method or a solver would raise later."""
+    """Raise an error now if loading a method or a solver would raise it later."""
     title, package = _EXTRAS.get(name, ("", ""))
     if package and importlib.util.find_spec(package) is None:
         raise MissingDependencyError(
@@ -131,11 +132,11 @@ METHODS: Mapping[str, type[ProgramOptions]] = {
     **dict.fromkeys(EXACT_METHODS, ProgramOptions),
     "solrep": SolRepOptions,
 }
-"""The methods and the options of each; ``auto`` is ``exact``, with engines by methods/integer/engines.py."""
+"""Options by method; ``auto`` is ``exact``, with engines from methods/integer/engines.py."""
 
 
 def method_options(method: str, **given: Any) -> ProgramOptions:
-    """Return the options of a method; what is None or not given has its default.
+    """Return the options of a method; missing options, and None, mean the default.
 
     Raises BadInputError if the method is unknown or has no such option, or a value is out of range.
     """

@@ -1,16 +1,16 @@
-"""Every non-dominated vector of a program, by what its rows still need: a second way to a front.
+"""All non-dominated vectors of a program by dynamic programming over row states, independent of solvers.
 
-Columns are decided one after the other. To those that follow, the decisions so far matter only by what each
-open row still needs, and still allows, of them. Decisions with the same needs are one state, and so are
+Columns are decided one after the other. For the later columns, the earlier decisions matter only by the
+amounts that each open row still needs and allows. Decisions with the same amounts are one state, and so are
 states from which the same decisions lead to the same states. A state keeps the non-dominated vectors that
 lead to it (nonserial dynamic programming, Bertelè & Brioschi 1972). Diagrams whose nodes are keyed by the
 clauses of a cut are alike (Huang & Darwiche 2004).
 
-The order of the columns is that of the second eigenvector of the graph of columns that share rows (Fiedler
-1973), improved by moving each to the middle of its rows (FORCE, Aloul, Markov & Sakallah 2003). It is tried
-from both ends: the fewer states there are late, where a state holds many vectors, the better.
+The columns are ordered by the second eigenvector of the graph of columns that share rows (Fiedler 1973),
+improved by moving each to the middle of its rows (FORCE, Aloul, Markov & Sakallah 2003). Both directions
+are tried: a state holds many vectors late, so few late states are better.
 
-Everything is added up in integers, no solver is asked, and no code is shared with the decision diagrams
+All sums are of integers, no solver is used, and no code is shared with the decision diagrams
 (:mod:`shortlist.logic.compilation`, :mod:`shortlist.methods.diagram.sweep`), whose fronts this rechecks.
 """
 
@@ -35,11 +35,11 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True)
 class StateLimits:
-    """Beyond which there is no answer: `columns`, values of one `domain`, `states`, and `vectors` at once.
+    """Limits of the search: `columns`, values of one `domain`, `states`, and `vectors` at once.
 
-    Where rows that take more than `long` sums make too many states, at most `carried` of them are taken along
-    with the objectives. A layer with at most `few` vectors is
-    left to moocore, as loading a kernel takes longer.
+    If rows with more than `long` possible sums make too many states, at most `carried` of them become
+    further objectives. A layer with at most `few` vectors is left to moocore, as loading a kernel takes
+    longer.
     """
 
     columns: int = 5_000
@@ -56,7 +56,7 @@ USUAL_LIMITS = StateLimits()
 
 @dataclass(frozen=True, eq=False)
 class SweptFront:
-    """Non-dominated vectors of a program, ``(n_vectors, n_objectives)``, in steps; number of states."""
+    """Non-dominated vectors of a program in steps, ``(n_vectors, n_objectives)``; number of states."""
 
     vectors: Points
     n_states: int
@@ -65,12 +65,12 @@ class SweptFront:
 def sweep_states(
     program: Program, integers: IntegerObjectives, *, budget: Budget, limits: StateLimits = USUAL_LIMITS
 ) -> SweptFront | None:
-    """Return all non-dominated vectors of a program, or None where a limit comes first.
+    """Return all non-dominated vectors of a program; None if a limit ends the search.
 
-    There is no answer either where a column is continuous or without bounds, or a row takes other sums than
-    integers.
+    The answer is None too if a column is continuous or unbounded, or a row has fractional sums.
 
-    Takes time in proportion to the vectors of all states together, times the logarithm of those in one state.
+    Takes time proportional to the vectors of all states together, times the logarithm of those in one
+    state.
 
     >>> from shortlist.methods.integer.integer_objectives import integer_objectives
     >>> from shortlist.milp.program import LinearObjective, make_program
@@ -103,7 +103,7 @@ def sweep_states(
 def _states_without(
     program: Program, integers: IntegerObjectives, carried: Mask, budget: Budget, limits: StateLimits
 ) -> SweptFront | None:
-    """Return the non-dominated vectors where some rows are carried along and do not part states."""
+    """Return the non-dominated vectors with some rows carried as objectives, not as parts of states."""
     order = column_order(program, ~carried)
     made = [_layers(program, ~carried, one, budget, limits) for one in (order, order[::-1])]
     usable = [layers for layers in made if layers is not None]
@@ -127,7 +127,7 @@ def _states_without(
 def _layers(
     program: Program, rows: Mask, order: NDArray[np.int64], budget: Budget, limits: StateLimits
 ) -> list[Layer] | None:
-    """Return the layers of states that lead to a solution, or None where there are too many."""
+    """Return the layers of states that lead to a solution; None if there are too many."""
     layers: list[Layer] = []
     n_states = 1
     for layer in _States(program, rows).layers(order):
@@ -141,13 +141,13 @@ def _layers(
 
 
 def _work(layers: list[Layer], n_objectives: int) -> float:
-    """Return about how many vectors arise: with t decided columns a state has some ``t^(p - 1)``."""
+    """Estimate the number of vectors: with t decided columns, a state has some ``t^(p - 1)``."""
     arcs = np.array([len(layer.before) for layer in layers], dtype=np.float64)
     return float(arcs @ (np.arange(1, len(layers) + 1) / max(1, len(layers))) ** (n_objectives - 1))
 
 
 def _is_whole(program: Program, limits: StateLimits) -> bool:
-    """Whether all columns take few integers, of which rows add up to less than 2^53."""
+    """Whether all columns are integers of few values, with sums of rows below 2^53."""
     spans = program.column_upper - program.column_lower
     few = program.n_columns <= limits.columns and bool((spans <= limits.domain).all())
     if not few or not program.integer.all():
@@ -157,14 +157,14 @@ def _is_whole(program: Program, limits: StateLimits) -> bool:
 
 
 def column_order(program: Program, rows: Mask) -> NDArray[np.int64]:
-    """Return the columns in an order in which few of the `rows` are open at once."""
+    """Return an order of the columns in which few of the `rows` are open at once."""
     marks = sparse.csr_array(program.rows[np.flatnonzero(rows)] != 0).astype(np.float64)
     beside = sparse.csr_array(marks.T @ marks)
     _, parts = connected_components(beside, directed=False)
     order = np.argsort(parts, kind="stable")
     by_column = sparse.csc_array(marks)
     for columns in np.split(order, np.flatnonzero(np.diff(parts[order])) + 1):
-        if len(columns) < 3:  # no other order has fewer open rows
+        if len(columns) < 3:  # no order of so few has fewer open rows
             continue
         own = sparse.csr_array(by_column[:, columns])
         together = _pulled_together(sparse.csr_array(own[np.flatnonzero(own.sum(axis=1))]))
@@ -173,13 +173,13 @@ def column_order(program: Program, rows: Mask) -> NDArray[np.int64]:
 
 
 def _pulled_together(marks: sparse.csr_array, n_rounds: int = 100) -> NDArray[np.int64]:
-    """Return the order of connected columns; ``marks`` has the rows of each."""
+    """Return an order of connected columns; ``marks``: mask of the entries, ``(n_rows, n_columns)``."""
     n = marks.shape[1]
     beside = sparse.csr_array(marks.T @ marks)
     start = np.arange(n, dtype=np.float64)
     if n > 3:
         laplacian = sparse.csc_array(sparse.diags_array(beside.sum(axis=1)) - beside)
-        with contextlib.suppress(ArpackError, RuntimeError):  # the order as written is as right, and slower
+        with contextlib.suppress(ArpackError, RuntimeError):  # the original order is as right, and slower
             start = eigsh(laplacian, k=2, sigma=-0.01, v0=1 + start)[1][:, 1]
     places = np.argsort(np.argsort(start, kind="stable"), kind="stable").astype(np.float64)
     in_rows, in_columns = np.maximum(1, marks.sum(axis=1)), np.maximum(1, marks.sum(axis=0))
@@ -195,7 +195,7 @@ def _pulled_together(marks: sparse.csr_array, n_rounds: int = 100) -> NDArray[np
 
 
 def _open_rows(marks: sparse.csr_array, places: NDArray[np.float64]) -> float:
-    """Return about how many states there can be: 2 to the open rows, summed over the columns."""
+    """Estimate the number of states: 2 to the power of the open rows, summed over the columns."""
     here = places[marks.indices]
     first = np.minimum.reduceat(here, marks.indptr[:-1]).astype(np.int64)
     last = np.maximum.reduceat(here, marks.indptr[:-1]).astype(np.int64)
@@ -204,7 +204,7 @@ def _open_rows(marks: sparse.csr_array, places: NDArray[np.float64]) -> float:
 
 
 def _long_rows(program: Program, spans: NDArray[np.float64], limits: StateLimits) -> Mask:
-    """Mark rows with one limit alone whose many sums would part the states."""
+    """Mark one-sided rows with so many sums that they would multiply the states."""
     sums = abs(program.rows) @ spans
     one_sided = np.isinf(program.row_lower) | np.isinf(program.row_upper)
     needed = np.isfinite(program.row_lower) | np.isfinite(program.row_upper)
@@ -212,7 +212,7 @@ def _long_rows(program: Program, spans: NDArray[np.float64], limits: StateLimits
 
 
 class _States:
-    """Limits that open rows leave for the sums of the columns to come."""
+    """Limits that open rows leave for the sums of the remaining columns."""
 
     def __init__(self, program: Program, rows: Mask) -> None:
         lower = np.ceil(program.column_lower).astype(np.int64)
@@ -227,7 +227,7 @@ class _States:
         self._left = np.diff(matrix.indptr)
 
     def layers(self, order: NDArray[np.int64]) -> Iterator[Layer]:
-        """Decide the columns in this order, and yield the states after each."""
+        """Decide the columns in this order, and yield the layer of each."""
         where = np.zeros(0, np.int64)  # the open rows
         low, high = np.zeros((1, 0)), np.zeros((1, 0))
         unused = self._left == 0
@@ -263,19 +263,19 @@ class _States:
             keys = keys[:, np.concatenate([still, still])]
             where = where[still]
             states, after = np.unique(keys, axis=0, return_inverse=True)
-            if not len(where):  # numpy has no rows of no columns
+            if not len(where):  # numpy cannot make rows without columns
                 states, after = keys[: min(1, len(keys))], np.zeros(len(keys), np.int64)
             low, high = states[:, : len(where)], states[:, len(where) :]
             yield Layer(column, before, values, after.ravel(), len(states))
 
 
 def reduced(layers: list[Layer]) -> list[Layer]:
-    """Return the layers with one state for all that the same decisions lead to the same states.
+    """Merge states of each layer from which the same decisions lead to the same states.
 
-    States from which no solution is reached are left out.
+    States that lead to no solution are removed.
     """
     kept: list[Layer] = []
-    number = np.zeros(layers[-1].n_after if layers else 1, np.int64)  # what a state is now; -1: no solution
+    number = np.zeros(layers[-1].n_after if layers else 1, np.int64)  # merged state; -1: no solution
     n_after = 1
     for layer, n_before in zip(layers[::-1], [*(one.n_after for one in layers[-2::-1]), 1], strict=True):
         order = np.lexsort((layer.values, layer.before))
@@ -299,7 +299,7 @@ def reduced(layers: list[Layer]) -> list[Layer]:
 
 
 def _carried_sums(program: Program, rows: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return long rows as sums to keep small, ``(n_carried, n_columns)``, and the most that they may be."""
+    """Return long rows as sums, ``(n_carried, n_columns)``, and their upper limits."""
     numbers = np.flatnonzero(rows)
     signs = np.where(np.isfinite(program.row_upper[numbers]), 1, -1)
     factors = program.rows[numbers].toarray() * signs[:, None]

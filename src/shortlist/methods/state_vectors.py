@@ -1,8 +1,8 @@
-"""The non-dominated vectors that layers of states add up to.
+"""Non-dominated vectors over the paths through layers of states.
 
-Where a vector and its state fit into 63 bits, they are one integer. The sets of vectors that meet in a state
-are sorted, so that a plain stable sort merges them, and one pass over the sorted integers drops those that
-are dominated. It asks a binary indexed tree (Fenwick 1994) in two dimensions for the least value so far.
+A vector and its state are one integer if they fit into 63 bits. The sets of vectors that meet in a state
+are sorted, so that a plain stable sort merges them. One pass over the sorted integers drops the dominated
+vectors, with the least value so far from a binary indexed tree (Fenwick 1994) in two dimensions.
 """
 
 from dataclasses import dataclass
@@ -42,11 +42,11 @@ def sweep_layers(
     few: int,
     budget: Budget,
 ) -> Points | None:
-    """Return the non-dominated vectors that the layers add up to, or None where a limit comes first.
+    """Return the non-dominated sums over the layers; None if a limit is reached.
 
-    `costs`: of one unit of each column, ``(n_sums, n_columns)``: the objectives, and then sums that may be at
-    most `most`. `ends`: the least and the largest that a column adds, of the same shape. `most_vectors`: how
-    many may arise in a layer. `few`: up to this number in a layer, moocore is asked.
+    `costs`: costs of one unit of each column, ``(n_sums, n_columns)``: the objectives, and then sums that
+    may be at most `most`. `ends`: least and largest summand of each column, of the same shape.
+    `most_vectors`: most vectors in a layer. `few`: most vectors in a layer for moocore.
     """
     least, largest = ends
     n = len(costs) - len(most)
@@ -78,7 +78,7 @@ def sweep_layers(
 
 
 def best_of_each(vectors: Points, states: NDArray[np.int64]) -> Mask:
-    """Mark the non-dominated vectors of each state, of equal ones the first; `states` are sorted."""
+    """Mark the non-dominated vectors of each state, the first of equal ones; `states` are sorted."""
     kept = np.ones(len(vectors), dtype=bool)
     ends = np.flatnonzero(np.diff(states, prepend=-1, append=-1)) if len(states) else np.zeros(0, np.int64)
     for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
@@ -88,7 +88,7 @@ def best_of_each(vectors: Points, states: NDArray[np.int64]) -> Mask:
 
 
 class _Words:
-    """A state and its vector as a row: a word for the state, and one for each sum."""
+    """Encoding of a state and its vector as a row: a word for the state, and one for each sum."""
 
     def __init__(self, n_sums: int) -> None:
         self.n_words = 1 + n_sums
@@ -103,17 +103,17 @@ class _Words:
         return keys[:, 1:]
 
     def best(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the non-dominated vectors of each state, whose vectors stand together."""
+        """Return the non-dominated vectors of each state; vectors of a state are adjacent."""
         return keys[best_of_each(self.sums(keys), self.states(keys))]
 
 
 class _Packed(_Words):
-    """A state and its vector in one integer.
+    """Encoding of a state and its vector as one integer.
 
     From high to low bits: the state, the sum of the largest range, up to two others, and that of the second
     largest range.
 
-    `ranges`: of at most four sums, ``(n_sums,)``. `few`: vectors for which no kernel is loaded.
+    `ranges`: ranges of at most four sums, ``(n_sums,)``. `few`: most vectors for which no kernel is loaded.
     """
 
     def __init__(self, ranges: NDArray[np.int64], few: int) -> None:
@@ -126,7 +126,7 @@ class _Packed(_Words):
         self._places[order] = np.cumsum(bits[order][::-1])[::-1] - bits[order]
         self._masks = 2**bits - 1
         self.n_bits = int(bits.sum())
-        compared = np.zeros((2, 3), np.int64)  # places and masks of row, column and what lies there
+        compared = np.zeros((2, 3), np.int64)  # shifts and masks of row, column and stored value
         others = order[1:-1]
         compared[:, : len(others)] = self._places[others], self._masks[others]
         if len(order) > 1:
@@ -174,11 +174,11 @@ def _code(ranges: NDArray[np.int64], n_states: int, few: int) -> _Words:
 
 @kernel("int64(int64[::1], int64, int64[::1], int64[::1], int32[:, ::1])")
 def keep_best(keys: Longs, top: int, places: Longs, masks: Longs, tree: ShortTable) -> int:
-    """Move the non-dominated vectors of each state to the front of sorted `keys`, and return how many.
+    """Move the non-dominated vectors of each state to the front of sorted `keys`; return their number.
 
-    `top`: lowest bit of the state. `places`, `masks`: of the three sums that are compared: what dominates a
-    vector comes before it, and is no worse in the first. `tree` holds the least third sum of those with
-    smaller first and second, by the indices of a Fenwick tree.
+    `top`: lowest bit of the state. `places`, `masks`: shifts and masks of the three compared sums; a
+    dominating vector comes first and is no worse in the leading sum. `tree`: Fenwick tree of the least
+    third sum, indexed by the first and second.
     """
     n = 0
     start = 0

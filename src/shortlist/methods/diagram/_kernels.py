@@ -1,4 +1,4 @@
-"""Kernels that join sorted sets of objective vectors and find vectors in them again."""
+"""Kernels that join sorted sets of objective vectors, and look vectors up in them."""
 
 from typing import NamedTuple, TypeAlias
 
@@ -9,20 +9,20 @@ from shortlist._jit import kernel
 from shortlist.arrays import Longs, ShortTable
 
 Keys: TypeAlias = NDArray[np.int64]
-"""Vectors of non-negative integers as rows, ``(n_vectors, n_words)``, sorted and unique. With one word, all
-objectives are packed into it, so that sums and comparisons of vectors are those of one integer; otherwise a
-word per objective.
+"""Vectors of non-negative integers as rows, ``(n_vectors, n_words)``, sorted and unique. With one word, it
+holds all objectives of a vector, so that vectors are added and compared as integers; otherwise each
+objective has a word.
 """
 
 BLOCK = 64
-"""Vectors that share one lower bound in :func:`join_rows`."""
+"""Number of vectors with a common lower bound in :func:`join_rows`."""
 
 
 class Packing(NamedTuple):
     """Layout of packed keys, and the staircase of the kept vectors."""
 
     stairs: ShortTable
-    """``stairs[i, j]`` is the least last value among vectors kept so far whose middle values are at most i
+    """``stairs[i, j]`` is the least last value among vectors kept so far with middle values of at most i
     and j.
     """
     width: int
@@ -30,14 +30,14 @@ class Packing(NamedTuple):
     depth: int
     """Number of columns of `stairs` in use."""
     places: Longs
-    """Number of bits by which each value is shifted."""
+    """Shift of each value, in bits."""
     masks: Longs
-    """The bits of each value."""
+    """Bit mask of each value."""
 
 
 @kernel("void(int32[:, ::1], int64, int64, int64, int64, int64)")
 def lower(stairs: NDArray[np.int32], row: int, column: int, width: int, depth: int, last: int) -> None:
-    """Enter a vector into the staircase: nothing behind it is above `last` any more."""
+    """Enter a vector into the staircase: entries from its cell onwards become at most `last`."""
     for a in range(row, width):
         if stairs[a, column] <= last:
             break
@@ -49,9 +49,9 @@ def lower(stairs: NDArray[np.int32], row: int, column: int, width: int, depth: i
 
 @kernel("int64(int64[:, ::1], int64, int64, int64[:, ::1], int64[::1])")
 def settle(keys: Keys, n: int, k: int, floors: Keys, slack: Longs) -> int:
-    """Move row `k` to the end of the `n` rows kept unless one of them is at most `slack` worse.
+    """Append row `k` to the `n` kept rows, unless a kept row is worse by at most `slack`.
 
-    Return the new `n`.
+    Returns the new `n`.
 
     Kept rows are no worse in the first objective, which is not compared.
     """
@@ -84,11 +84,10 @@ def settle(keys: Keys, n: int, k: int, floors: Keys, slack: Longs) -> int:
 def join_packed(
     left: Longs, left_shift: int, right: Longs, right_shift: int, joined: Longs, packing: Packing
 ) -> int:
-    """Write the non-dominated vectors of both shifted sets to `joined`, sorted.
+    """Write the non-dominated vectors of both shifted sets to `joined`, sorted; return their number.
 
-    A key holds, from high to low bits, the swept objective, two that index the staircase and one whose value
-    lies there. Vectors come in rising order, so whatever dominates a vector came before it. Returns how many
-    are kept.
+    From high to low bits a key holds the swept objective, the two indices of the staircase, and the value
+    in it. Vectors come in rising order, so every dominating vector comes before the ones it dominates.
     """
     stairs, width, depth = packing.stairs, packing.width, packing.depth
     places, masks = packing.places, packing.masks
@@ -116,13 +115,13 @@ def join_packed(
 
 @kernel("int64(int64[::1], int64, Packing, int64[::1])")
 def trim_packed(keys: Longs, n: int, packing: Packing, slack: Longs) -> int:
-    """Keep some of the first `n` sorted `keys`, so that each has a kept one worse by at most `slack`.
+    """Keep some of the `n` sorted `keys`, so that each has a kept key worse by at most `slack`.
 
-    Return how many.
+    Returns the number kept.
 
-    `slack` is in the order of the key. Keys are taken by ranges of ``slack[0] + 1`` values of the swept
-    objective, and within a range from the largest down: those that cost more there are often better
-    elsewhere, and cover the others.
+    `slack` is in the order of the key. Keys are grouped by ranges of ``slack[0] + 1`` values of the swept
+    objective, and scanned from the largest down within a range. Keys with large swept values are often
+    better in the other objectives, and cover the rest.
     """
     stairs, width, depth = packing.stairs, packing.width, packing.depth
     places, masks = packing.places, packing.masks
@@ -157,10 +156,10 @@ def trim_packed(keys: Longs, n: int, packing: Packing, slack: Longs) -> int:
 def join_rows(
     left: Keys, left_shift: Longs, right: Keys, right_shift: Longs, joined: Keys, floors: Keys, slack: Longs
 ) -> int:
-    """Do what :func:`join_packed` does for any number of objectives, each in its own word.
+    """Join sets as :func:`join_packed` does, for any number of objectives, each in its own word.
 
-    Each vector is compared with those kept before, block by block: `floors` holds the least value of each
-    objective in a block, and a block that cannot hold a dominating vector is skipped.
+    Each vector is compared with the kept ones, block by block. `floors` holds the least value of each
+    objective in a block; blocks that cannot hold a dominating vector are skipped.
     """
     n_words = left.shape[1]
     i = 0
@@ -187,7 +186,7 @@ def join_rows(
 
 @kernel("int64(int64[:, ::1], int64, int64[:, ::1], int64[::1])")
 def trim_rows(keys: Keys, n: int, floors: Keys, slack: Longs) -> int:
-    """Do what :func:`trim_packed` does for rows, with no slack in the first objective."""
+    """Trim rows as :func:`trim_packed` does, with no slack in the first objective."""
     kept = 0
     for k in range(n):
         kept = settle(keys, kept, k, floors, slack)
@@ -196,7 +195,7 @@ def trim_rows(keys: Keys, n: int, floors: Keys, slack: Longs) -> int:
 
 @kernel("void(int64[:, ::1], int64[:, ::1], boolean[::1])")
 def find_rows(rows: Keys, sought: Keys, found: NDArray[np.bool_]) -> None:
-    """Tell in `found` which vectors of `sought` are among the sorted `rows`."""
+    """Mark in `found` the vectors of `sought` that are among the sorted `rows`."""
     n_words = rows.shape[1]
     for p in range(len(sought)):
         first = 0

@@ -32,32 +32,32 @@ def diagram_front(
 ) -> Front:
     """Find every non-dominated vector of linear objectives over the models of a diagram.
 
-    A pass from the bottom carries, for each node, the non-dominated vectors that the levels below can add up
-    to: the union over both sides, shifted by what each side costs (Bergman & Cire 2016, network models for
-    multiobjective discrete optimization). Levels that an edge skips may take either value. Everything is
-    integer, so the front is exact.
+    A bottom-up pass computes, for each node, the non-dominated vectors that the levels below can add up to.
+    They are the union over both sides, each shifted by its cost (Bergman & Cire 2016, network models for
+    multiobjective discrete optimization). Levels that an edge skips may have either value. All numbers are
+    integers, so the front is exact.
 
     Raises BadInputError if shapes disagree, an objective has no integer scale, or costs could reach 2^53.
 
-    Sorted sets are merged in linear time. Up to four objectives whose ranges fit 62 bits together are packed
-    into one integer per vector, and dominance is a look-up in a staircase over the two objectives of least
-    range; otherwise each vector is compared with blocks of those kept, which is slower.
+    Sorted sets are merged in linear time. Up to four objectives whose ranges fit 62 bits together are
+    packed into one integer per vector. Dominance is then a look-up in a staircase over the two objectives
+    of least range. Otherwise each vector is compared with blocks of kept vectors, which is slower.
 
-    `diagram`: the models that may be chosen. `costs`: scaled integer cost of each variable that is true,
-    minimised, ``(n_objectives, n_variables)``. `objectives`: names, senses and scales; every scale must be an
-    integer. `offsets`: what each objective has when no variable is true, ``(n_objectives,)``. Default: zero.
+    `diagram`: the possible models. `costs`: scaled integer cost of each variable that is true, minimised,
+    ``(n_objectives, n_variables)``. `objectives`: names, senses and scales; every scale must be an integer.
+    `offsets`: value of each objective when no variable is true, ``(n_objectives,)``. Default: zero.
     `tolerance`: per objective, in its unit: sets may be trimmed as long as every model has a point in the
     answer that is worse by at most this much in each objective. Default: exact. `witnesses`: recover one
-    model for each point. Otherwise the front has no candidates. `settings`: what a pass may keep. Beyond its
-    memory, sets that only witnesses need are thrown away and made again later; if what is left is still too
-    much, sets are trimmed and the proof says what may be missing. `budget`: once it has ended, sets are
-    trimmed to a few vectors, which ends the pass soon, and the proof says what may be missing. Witnesses are
-    found after that. Progress counts the joins of two sets that are done, of all.
+    model for each point. Otherwise the front has no candidates. `settings`: limits on memory and work.
+    Beyond the memory, sets needed by witnesses only are deleted and recomputed later. If the rest is still
+    too large, sets are trimmed and the proof states the possible loss. `budget`: at its end sets are
+    trimmed to a few vectors, which ends the pass soon, and the proof states the possible loss. Witnesses
+    are found after that. Progress counts finished joins of two sets, of all joins.
 
     Sorted points, each with one model. Equal vectors are one point; :func:`configurations` lists all its
-    models. The proof is complete unless something was trimmed; then it is approximate, with a true bound on
-    what may be missing. Without any model the front is empty and complete. ``extras`` holds `n_nodes`,
-    `n_joins`, `n_vectors` (in all sets together) and `largest_set`.
+    models. The proof is complete unless a set was trimmed; then it is approximate, with a true bound on the
+    loss. Without any model the front is empty and complete. ``extras`` holds `n_nodes`, `n_joins`,
+    `n_vectors` (in all sets together) and `largest_set`.
 
     >>> from shortlist.logic.clauses import Clauses
     >>> from shortlist.logic.compilation import compile_diagram
@@ -128,9 +128,9 @@ def configurations(
     `diagram`, `costs`, `offsets`: as for :func:`diagram_front`. `point`: a non-dominated vector, scaled and
     minimised, ``(n_objectives,)``: a row of ``front.points``.
 
-    Each model is a mask of the shape ``(n_variables,)``. There can be very many; the first comes after one
-    pass over the diagram, restricted to vectors that can still add up to `point`, and each of the others
-    after a walk from top to bottom.
+    Each model is a mask of shape ``(n_variables,)``; there can be very many. The first comes after one pass
+    over the diagram, restricted to vectors that can still add up to `point`. Each further one takes a walk
+    from top to bottom.
 
     >>> from shortlist.logic.clauses import Clauses
     >>> from shortlist.logic.compilation import compile_diagram
@@ -176,7 +176,7 @@ class _Problem:
 
 
 def _problem(diagram: Diagram, costs: Points, offsets: NDArray[np.int64] | None) -> _Problem:
-    """Gather the costs of the variables of each level and of the fixed ones, and take out common factors."""
+    """Collect the costs of the variables of each level and of the fixed ones, and factor them out."""
     costs = np.asarray(costs)
     if costs.ndim != 2 or costs.shape[1] != diagram.n_variables or not len(costs):
         raise BadInputError(
@@ -224,7 +224,7 @@ def _check(problem: _Problem, objectives: Sequence[Objective], names: Sequence[s
 
 
 def _allowed(tolerance: Sequence[float] | None, scales: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Turn tolerances in the objectives' units into scaled integers, rounded down."""
+    """Convert tolerances in the objectives' units to scaled integers, rounded down."""
     if tolerance is None:
         return np.zeros(len(scales), np.int64)
     given = np.asarray(tolerance, dtype=np.float64)
@@ -232,12 +232,12 @@ def _allowed(tolerance: Sequence[float] | None, scales: NDArray[np.int64]) -> ND
         raise BadInputError(
             "tolerance", f"must be {len(scales)} numbers of at least 0, one per objective", repr(tolerance)
         )
-    # 0.29 * 100 is a hair below 29: what is that close to a whole number means it
+    # 0.29 * 100 is a hair below 29: a product this close to an integer means that integer
     return np.floor(np.minimum(given * scales, 2.0**53) + 1e-6).astype(np.int64)
 
 
 def _witnesses(problem: _Problem, bits: Mask, points: Points) -> NDArray[np.int8]:
-    """Turn sides of levels into values of variables, and check that they cost what the points say."""
+    """Convert sides of levels to values of variables, and check that their costs match the points."""
     decisions = problem.diagram.restore(bits).astype(np.int8)
     for start in range(0, len(points), 4096):
         block = slice(start, start + 4096)
@@ -250,7 +250,7 @@ def _witnesses(problem: _Problem, bits: Mask, points: Points) -> NDArray[np.int8
 
 
 def _box(plan: SweepPlan, costs: Points, rest: NDArray[np.int64]) -> tuple[Points, Points]:
-    """Bound the vectors at each place that can be part of a whole that adds up to `rest`."""
+    """Return bounds, at each place, on the vectors that can be part of a whole equal to `rest`."""
     shifts = np.maximum(-costs, 0).T, np.maximum(costs, 0).T
     least = np.full((len(plan.levels), len(rest)), np.iinfo(np.int64).max // 2)
     most = np.full_like(least, -1)
@@ -265,7 +265,7 @@ def _box(plan: SweepPlan, costs: Points, rest: NDArray[np.int64]) -> tuple[Point
 
 def _ways(diagram: Diagram, plan: SweepPlan, walk: Pass, key: NDArray[np.int64]) -> Iterator[Mask]:
     bits = np.zeros(diagram.n_levels, dtype=bool)
-    # place, rest, side taken just above
+    # place, rest, side taken last
     stack: list[tuple[int, NDArray[np.int64], int]] = [(plan.root, key, -1)]
     while stack:
         place, rest, side = stack.pop()

@@ -1,4 +1,4 @@
-"""Plan of a pass over a diagram: the sets of vectors that it joins, and their encoding as keys."""
+"""Plan of a pass over a diagram: the sets of vectors to join, and their encoding as keys."""
 
 from dataclasses import dataclass
 
@@ -10,22 +10,22 @@ from shortlist.logic.diagram import Diagram
 from shortlist.methods.diagram._kernels import Keys
 
 PACKED_BITS = 62
-"""Bits of a key that hold the objectives of a packed vector, at most."""
+"""Most bits of a key for the objectives of a packed vector."""
 
 MOST_STAIRS = 1 << 25
-"""Largest staircase of a packed set, in cells of four bytes."""
+"""Most cells, of four bytes, of a packed set's staircase."""
 
 
 @dataclass(frozen=True, eq=False)
 class Coding:
     """Encoding of vectors of non-negative integers as sorted keys.
 
-    `order`: which objective is swept, which two index the staircase, and which lies in it,
-    ``(n_objectives,)``. With three objectives the first of the middle ones is missing, with two both; a
-    single one is swept and last. In rows: the order of the words. `ranges`: the largest vector that the
-    levels from each one down can add up to, ``(n_levels + 1, n_objectives)``. `packed`: whether all
-    objectives fit one word. `places`, `masks`: where a packed key holds the middle objectives and the swept
-    one, and masks of the middle and the last, ``(3,)``. `shifts`: where a packed key holds each objective, in
+    `order`: the swept objective, the two that index the staircase, and the one stored in it,
+    ``(n_objectives,)``. With three objectives the first index is missing, with two both; a single objective
+    is swept and stored. For rows: the order of the words. `ranges`: largest vector that the levels from
+    each one down can add up to, ``(n_levels + 1, n_objectives)``. `packed`: whether all objectives fit one
+    word. `places`, `masks`: shifts of the two middle objectives and the swept one in a packed key, and
+    masks of the middle two and the last, ``(3,)``. `shifts`: shift of each objective in a packed key, in
     `order`, ``(n_objectives,)``.
     """
 
@@ -38,16 +38,16 @@ class Coding:
 
     @property
     def n_words(self) -> int:
-        """Words per key."""
+        """Number of words per key."""
         return 1 if self.packed else len(self.order)
 
     def encode(self, vectors: Points) -> Keys:
-        """Write vectors, ``(n, n_objectives)``, as keys; sums of vectors become sums of keys."""
+        """Encode vectors, ``(n, n_objectives)``, as keys; sums of vectors become sums of keys."""
         ordered = vectors[:, self.order]
         return ordered if not self.packed else (ordered << self.shifts).sum(axis=1, keepdims=True)
 
     def decode(self, keys: Keys) -> Points:
-        """Read keys back."""
+        """Decode keys to vectors, ``(n, n_objectives)``."""
         vectors = np.empty((len(keys), len(self.order)), np.int64)
         if self.packed:
             widths = np.diff(np.append(self.shifts[::-1], PACKED_BITS))[::-1]
@@ -57,14 +57,14 @@ class Coding:
         return vectors
 
     def widths(self, level: int) -> tuple[int, int]:
-        """Sides of the staircase that vectors from `level` down can reach."""
+        """Return the sides of the staircase for vectors from `level` down."""
         middle = self.ranges[level][self.order[1:-1]] + 1
         return (*(1,) * (2 - len(middle)), *middle.tolist())
 
     def slack(self, allowed: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Order an allowance per objective as the kernels want it: swept, two in the middle, last.
+        """Return an allowance per objective in the order of the kernels: swept, two in the middle, last.
 
-        Unpacked vectors keep the order of the rows.
+        For unpacked vectors the order is that of the rows.
         """
         slack = allowed[self.order]
         if self.packed and len(slack) > 1:
@@ -75,8 +75,8 @@ class Coding:
 def make_coding(costs: Points, packed_bits: int = PACKED_BITS) -> Coding:
     """Choose a coding for costs per level, ``(n_objectives, n_levels)``.
 
-    The objective of largest range is swept, the two of least range index the staircase. Vectors are packed
-    where their ranges fit `packed_bits` together, at most :data:`PACKED_BITS`.
+    The objective of largest range is swept; the two of least range index the staircase. Vectors are packed
+    if their ranges fit `packed_bits` together, at most :data:`PACKED_BITS`.
     """
     n_objectives, n_levels = costs.shape
     ranges = np.zeros((n_levels + 1, n_objectives), np.int64)
@@ -104,17 +104,17 @@ def make_coding(costs: Points, packed_bits: int = PACKED_BITS) -> Coding:
 
 @dataclass(frozen=True, eq=False)
 class SweepPlan:
-    """The places of a pass: a node at its own level or at one that its parents skip.
+    """Places of a pass: each is a node at its own level, or at a level that its parents skip.
 
-    Places are numbered from the bottom: both followers of a place have smaller numbers, and place 0 is the
+    Places are numbered from the bottom: both successors of a place have smaller numbers, and place 0 is the
     end.
 
-    `levels`, `low`, `high`: the level of each place and where it goes on either side, ``(n_places,)``; -1
-    where it need not or cannot go. `sources`: the place whose set, plus `offsets`, is the set of this place,
-    ``(n_places,)``: itself when two sets are joined here. `offsets`: what to add to the keys of the source,
-    ``(n_places, n_words)``. `low_shifts`, `high_shifts`: what each side of a level adds to a key,
-    ``(n_levels, n_words)``. `joins`: places where two sets are joined, rising. `root`: where a pass ends; -1
-    if the diagram is false.
+    `levels`, `low`, `high`: the level of each place and its successor on either side, ``(n_places,)``; -1
+    if there is none or it is not needed. `sources`: the place whose set, plus `offsets`, is the set of this
+    place, ``(n_places,)``; itself if it joins two sets. `offsets`: summand for the keys of the source,
+    ``(n_places, n_words)``. `low_shifts`, `high_shifts`: summand of each side of a level for a key,
+    ``(n_levels, n_words)``. `joins`: places that join two sets, rising. `root`: last place of a pass; -1 if
+    the diagram is false.
     """
 
     levels: NDArray[np.int32]
@@ -129,11 +129,11 @@ class SweepPlan:
 
 
 def make_plan(diagram: Diagram, costs: Points, coding: Coding) -> SweepPlan:
-    """Lay out the places of `diagram` for costs per level, ``(n_objectives, n_levels)``.
+    """Return the places of `diagram` for costs per level, ``(n_objectives, n_levels)``.
 
-    Each level adds a non-negative vector on either side: what it costs above the cheaper side, objective by
-    objective. A skipped level whose cost has one sign goes only to its better side; one without cost goes
-    both ways at once.
+    Each level adds a non-negative vector on either side: its excess over the cheaper side, objective by
+    objective. A skipped level whose cost has one sign continues on its better side only; one without cost
+    merges both sides.
     """
     rising: list[bool] = np.all(costs >= 0, axis=0).tolist()
     falling: list[bool] = np.all(costs <= 0, axis=0).tolist()

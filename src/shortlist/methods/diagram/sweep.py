@@ -1,4 +1,4 @@
-"""One pass over a diagram that carries sets of non-dominated vectors, and the way back down."""
+"""Bottom-up pass over a diagram with sets of non-dominated vectors, and its trace back down."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from shortlist.runs import Progress
 from shortlist.runs.budget import Budget
 
 STAGES = 8
-"""Stages in which the tolerance is released: trimming seldom and more at a time leaves fewer vectors."""
+"""Number of stages in which the tolerance is used up: rare but larger trimming leaves fewer vectors."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class SweepSettings:
 
     `max_bytes`: memory for sets of vectors. `packed_bits`: vectors with ranges of at most this many bits
     are packed into one integer. `worth_trimming`: joins of at most this many vectors are never trimmed for
-    a tolerance. `few`: vectors per set once a limit was hit: enough for a rough front, and quick.
+    a tolerance. `few`: vectors per set after a limit, enough for a quick and rough front.
     """
 
     max_bytes: int = 4_000_000_000
@@ -44,15 +44,15 @@ SWEEP_SETTINGS = SweepSettings()
 
 
 class Pass:
-    """Sets of vectors for every join of a plan, made from the bottom, within a memory and time limit.
+    """Sets of vectors for every join of a plan, computed bottom-up within limits of memory and time.
 
-    `errors`: per place that was trimmed or lies above one: a bound on how much worse, per objective, the
-    nearest kept vector is than one that was dropped. `limits`: limits that were hit, for people. `n_vectors`,
-    `largest`: vectors in all sets together, and in the largest. `plan`: what to join, in order. `coding`: how
-    vectors are written. `tolerance`: how much error trimming may add up to on any way through the plan,
-    ``(n_objectives,)``. `keep`: whether :meth:`trace` will be called. Sets that no join needs any more are
-    then kept while memory lasts. `settings`: how much is kept. `box`: least and largest vector worth keeping
-    at each place, ``(n_places, n_objectives)``.
+    `errors`: bound per place, for trimmed places and those above them: how much worse, per objective, the
+    nearest kept vector is than a dropped one. `limits`: names of the limits that were reached. `n_vectors`,
+    `largest`: number of vectors in all sets together, and in the largest. `plan`: joins in their order.
+    `coding`: encoding of vectors. `tolerance`: largest total error of trimming on any path through the
+    plan, ``(n_objectives,)``. `keep`: whether :meth:`trace` will be called. Sets that no join needs any
+    more are then kept while memory lasts. `settings`: limits on memory and work. `box`: least and largest
+    vector worth keeping at each place, ``(n_places, n_objectives)``.
     """
 
     def __init__(
@@ -69,8 +69,8 @@ class Pass:
         self._plan, self._coding, self._tolerance = plan, coding, tolerance
         self._keep, self._settings, self._budget, self._box = keep, settings, budget, box
         self._sets: dict[int, Keys] = {0: np.zeros((1, coding.n_words), np.int64)}
-        self._bytes = self._spare = 0  # in all sets, and in those that can be thrown away and made again
-        self._boundaries = [0]  # positions in plan.joins up to which finished sets were thrown away
+        self._bytes = self._spare = 0  # in all sets, and in those that can be deleted and recomputed
+        self._boundaries = [0]  # positions in plan.joins up to which finished sets were deleted
         self._allowed: dict[int, NDArray[np.int64]] = {}
         self._coarseness = 24
         self._hurried = False  # whether only a few vectors per set are kept from now on
@@ -83,7 +83,7 @@ class Pass:
         self.n_vectors = self.largest = 0
 
     def run(self) -> None:
-        """Make the set of every join."""
+        """Compute the set of every join."""
         plan, budget = self._plan, self._budget
         sources = plan.sources
         uses = Counter(sources[plan.low[plan.joins]].tolist())
@@ -118,7 +118,7 @@ class Pass:
             self._spare += self._sets[place].nbytes
 
     def _throw_away(self, places: list[int], uses: "Counter[int]") -> None:
-        """Delete the sets of `places` that no join needs any more; :meth:`trace` makes them again."""
+        """Delete the sets of `places` that no join needs any more; :meth:`trace` recomputes them."""
         for place in places:
             if not uses[place]:
                 del self._sets[place]
@@ -134,7 +134,7 @@ class Pass:
 
     @property
     def error(self) -> NDArray[np.int64]:
-        """Bound on what trimming cost the whole front, per objective."""
+        """Bound on the loss of the whole front by trimming, per objective."""
         return self.errors.get(int(self._plan.sources[self._plan.root]), self._exact)
 
     def contains(self, place: int, keys: Keys) -> Mask:
@@ -145,11 +145,11 @@ class Pass:
         return found
 
     def trace(self, keys: Keys) -> Mask:
-        """Find one way down for each of `keys`, all from the root's set.
+        """Return one path through the diagram for each of `keys`, all from the root's set.
 
-        Shape (n_keys, n_levels), True on high sides.
+        The mask, ``(n_keys, n_levels)``, is true on high sides.
 
-        Sets that were thrown away are made again, part by part from the top, as they were.
+        Deleted sets are recomputed with the same result, part by part from the top.
         """
         plan = self._plan
         bits = np.zeros((len(keys), len(plan.low_shifts)), dtype=bool)
@@ -187,7 +187,7 @@ class Pass:
         return bits
 
     def _remake(self, first: int, stop: int) -> None:
-        """Make the sets of joins `first` to `stop` again, and throw away those above."""
+        """Recompute the sets of joins `first` to `stop`, and delete those above."""
         for place in self._plan.joins[stop:].tolist():
             self._sets.pop(place, None)
         for place in self._plan.joins[first:stop].tolist():
@@ -224,7 +224,7 @@ class Pass:
         return keys
 
     def _most(self) -> int:
-        """Largest number of vectors that the next set may hold."""
+        """Largest number of vectors for the next set."""
         if self._hurried:
             return self._settings.few
         free = self._settings.max_bytes - (self._bytes - self._spare)

@@ -1,4 +1,4 @@
-"""Kernels that search what reduced costs leave of a program: depth first, in whole numbers alone."""
+"""Kernels of a depth-first search in integers, on the columns that reduced costs leave open."""
 
 from typing import Annotated, NamedTuple
 
@@ -8,21 +8,22 @@ from shortlist.arrays import Flags, Longs, LongTable, Records, record_type
 HERE = record_type("n_queued", "n_changes", "n_decided", "n_nodes", "found")
 
 NOTHING, CHANGED, CONFLICT = 0, 1, 2
-"""Outcome of a pass over the columns."""
+"""Outcomes of a pass over the columns."""
 HIGHEST = 2**62
-"""More than any reduced cost."""
+"""Number above any reduced cost."""
 NO_COLUMN = -1
 
 
 class PartRows(NamedTuple):
-    """Rows of integers over the free columns; the last two are the reduced costs and the costs."""
+    """Integer rows over the free columns; the last two are the reduced costs and the costs."""
 
     row_starts: Longs
-    """Index of the first entry of each row, entries with the largest reach first."""
+    """Index of the first entry of each row; entries of largest reach come first."""
     row_columns: Longs
     row_factors: Longs
     row_reaches: Longs
-    """Reach of an entry, by which it can change the row: its factor times the range of its column, absolute.
+    """Reach of an entry, the most by which it can change the row: its absolute factor times the range of
+    its column.
     """
     column_starts: Longs
     column_rows: Longs
@@ -32,7 +33,7 @@ class PartRows(NamedTuple):
 
 
 class PartState(NamedTuple):
-    """Bounds as they stand, what they make of the rows, and how to go back."""
+    """Current bounds, the resulting sums of the rows, and the changes to undo."""
 
     limits: LongTable
     """Least and largest value of each row, ``(2, n_rows)``."""
@@ -41,30 +42,30 @@ class PartState(NamedTuple):
     high: Longs
     """Largest value of each column."""
     least: Longs
-    """Least value that each row takes within the bounds."""
+    """Least value of each row within the bounds."""
     most: Longs
-    """Largest value that each row takes."""
+    """Largest value of each row within the bounds."""
     n_free: Longs
-    """Number of columns in each row that still have a choice."""
+    """Number of columns in each row that are not fixed."""
     queue: Longs
-    """Rows that may say something new."""
+    """Rows whose propagation may narrow further columns."""
     queued: Flags
-    """Flag for each row that is in the queue."""
+    """Flag for each row in the queue."""
     changes: LongTable
     """Column, old low and old high of every change since the root."""
     decisions: LongTable
-    """Number of changes before the decision, its column, and 1 if it raised the low bound."""
+    """For each decision the number of earlier changes, its column, and 1 if it raised the low bound."""
     costs: LongTable
-    """Reduced costs of the columns, as given and as the last bound left them, ``(2, n_columns)``."""
+    """Reduced costs of the columns, as given and after the last raise of the bound, ``(2, n_columns)``."""
     best: Longs
-    """The best solution found so far."""
+    """Best solution found so far."""
     here: Annotated[Records, HERE]
-    """Lengths of the lists, nodes so far, and 1 after the first solution."""
+    """Lengths of the lists, number of nodes so far, and 1 after the first solution."""
 
 
 @kernel("void(int64, int64, int64, PartRows, PartState)")
 def move_column(column: int, low: int, high: int, rows: PartRows, state: PartState) -> None:
-    """Give a column other bounds, and queue the rows that may say something new."""
+    """Change the bounds of a column, and queue the rows that may narrow others."""
     here = state.here[0]
     lower, upper = low - state.low[column], high - state.high[column]
     freed = int(high > low) - int(state.high[column] > state.low[column])
@@ -91,7 +92,7 @@ def move_column(column: int, low: int, high: int, rows: PartRows, state: PartSta
 
 @kernel("void(int64, int64, int64, PartRows, PartState)")
 def change_column(column: int, low: int, high: int, rows: PartRows, state: PartState) -> None:
-    """Give a column narrower bounds, to be undone later."""
+    """Narrow the bounds of a column, to be undone later."""
     here = state.here[0]
     state.changes[here.n_changes, 0] = column
     state.changes[here.n_changes, 1] = state.low[column]
@@ -102,7 +103,7 @@ def change_column(column: int, low: int, high: int, rows: PartRows, state: PartS
 
 @kernel("bool(int64, PartRows, PartState)")
 def narrow_by_row(row: int, rows: PartRows, state: PartState) -> bool:
-    """Narrow the columns of a row to what its limits allow; whether they allow nothing."""
+    """Narrow the columns of a row to its limits; return whether that leaves no value."""
     below = state.limits[1, row] - state.least[row]
     above = state.most[row] - state.limits[0, row]
     if below < 0 or above < 0:
@@ -119,7 +120,7 @@ def narrow_by_row(row: int, rows: PartRows, state: PartState) -> bool:
             continue
         factor = rows.row_factors[place]
         size = abs(factor)
-        rise, fall = below // size, above // size  # how far the column may go from its best and worst end
+        rise, fall = below // size, above // size  # range that the column has from its best and worst end
         if factor > 0:
             new_high, new_low = min(high, low + rise), max(low, high - fall)
         else:
@@ -127,7 +128,7 @@ def narrow_by_row(row: int, rows: PartRows, state: PartState) -> bool:
         if new_low > new_high:
             return True
         if new_low > low or new_high < high:
-            state.queued[row] = True  # its own changes are felt at once
+            state.queued[row] = True  # its own changes affect it at once
             change_column(column, new_low, new_high, rows, state)
             state.queued[row] = False
             below = state.limits[1, row] - state.least[row]
@@ -139,7 +140,7 @@ def narrow_by_row(row: int, rows: PartRows, state: PartState) -> bool:
 
 @kernel("bool(PartRows, PartState)")
 def narrow_all(rows: PartRows, state: PartState) -> bool:
-    """Narrow columns until no row says anything new; whether nothing is left."""
+    """Narrow columns until no row narrows any more; return whether that leaves no value."""
     here = state.here[0]
     while here.n_queued:
         here.n_queued -= 1
@@ -152,10 +153,10 @@ def narrow_all(rows: PartRows, state: PartState) -> bool:
 
 @kernel("int64(PartRows, PartState)")
 def raise_bound(rows: PartRows, state: PartState) -> int:
-    """Raise the bound of the reduced costs row by row, and fix what would pass the limit.
+    """Raise the bound of the reduced costs row by row, and fix columns that would exceed the limit.
 
-    A row of ones that still needs n more adds at least n times its least reduced cost, which is then taken
-    from all of its columns: a step of dual ascent.
+    A row of ones that still needs n units adds at least n times its least reduced cost, which is then
+    subtracted from all of its columns: a step of dual ascent.
     """
     n_rows, n_columns = len(state.least), len(state.low)
     bound = state.least[n_rows - 2]
@@ -188,10 +189,11 @@ def raise_bound(rows: PartRows, state: PartState) -> int:
 
 @kernel("int64(PartRows, PartState)")
 def branching_column(rows: PartRows, state: PartState) -> int:
-    """Return the column to decide next, NO_COLUMN if all are.
+    """Return the column to decide next, NO_COLUMN if all are decided.
 
-    Of the rows of ones that still need something it is the cheapest column of the row whose second cheapest
-    costs most more; without such a row, the column of the largest reduced cost.
+    Among the rows of ones that still need units, it takes the row with the largest gap between its two
+    cheapest columns, and the cheapest of these. Without such a row it takes the column of the largest
+    reduced cost.
     """
     left = state.costs[1]
     chosen, largest = NO_COLUMN, -1
@@ -231,14 +233,14 @@ def take_back(n_changes: int, rows: PartRows, state: PartState) -> None:
 
 @kernel("bool(PartRows, PartState)")
 def decide_otherwise(rows: PartRows, state: PartState) -> bool:
-    """Go back to the last decision and take its other side; whether there was one."""
+    """Backtrack to the last decision and take its other side; return whether there was one."""
     here = state.here[0]
     if here.n_decided == 0:
         return False
     here.n_decided -= 1
     decision = state.decisions[here.n_decided]
     take_back(decision[0], rows, state)
-    for row in range(len(state.least) - 2, len(state.least)):  # their limits may have changed since
+    for row in range(len(state.least) - 2, len(state.least)):  # their limits may have changed since then
         state.queued[row] = True
         state.queue[here.n_queued] = row
         here.n_queued += 1
@@ -252,7 +254,7 @@ def decide_otherwise(rows: PartRows, state: PartState) -> bool:
 
 @kernel("void(int64, PartRows, PartState)")
 def decide(column: int, rows: PartRows, state: PartState) -> None:
-    """Set a column to its better end: the upper one, but for a cost without a row that needs it."""
+    """Set a column to its better end: the upper one, unless it has a cost and no row needs it."""
     here = state.here[0]
     raised = state.costs[1, column] <= 0
     for place in range(rows.column_starts[column], rows.column_starts[column + 1] - 2):
@@ -267,7 +269,7 @@ def decide(column: int, rows: PartRows, state: PartState) -> None:
 
 @kernel("void(int64, PartState)")
 def keep_solution(scale: int, state: PartState) -> None:
-    """Keep the columns, which are all decided, and admit only what costs less from now on."""
+    """Keep the solution of decided columns, and from now on admit only smaller costs."""
     costs = len(state.least) - 1
     for column in range(len(state.low)):
         state.best[column] = state.low[column]
@@ -279,9 +281,9 @@ def keep_solution(scale: int, state: PartState) -> None:
 
 @kernel("bool(int64, int64, PartRows, PartState)")
 def search_part(scale: int, max_nodes: int, rows: PartRows, state: PartState) -> bool:
-    """Find the solution of least cost; whether the search ended before it had `max_nodes` decisions.
+    """Find the solution of least cost; return whether `max_nodes` decisions sufficed.
 
-    A step of the costs is `scale` steps of the reduced costs. All rows are in the queue at the beginning.
+    One step of the costs is `scale` steps of the reduced costs. At the start all rows are in the queue.
     """
     here = state.here[0]
     while True:

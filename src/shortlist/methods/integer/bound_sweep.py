@@ -23,24 +23,26 @@ from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 
 SolveBounded: TypeAlias = Callable[[Vector, Vector], Vector | None]
-"""Returns the objectives of a best solution between least values and bounds, or None without one."""
+"""Function that returns the objectives of a best solution between least values and bounds, or None without
+one.
+"""
 
 Ends: TypeAlias = tuple[Vector, Vector]
-"""Ends of the sweeps: the least and the largest value of each objective."""
+"""Least and largest value of each objective, between which the bounds are swept."""
 
 
 class BoundSweep:
     """Nested loops over integer bounds, one for each objective but the minimised one.
 
-    The innermost loop solves a program, lowers its bound to one step below the answer, and ends when nothing
-    is left; an outer loop lowers its bound to one step below the largest value that the loops inside it met.
-    No answer in between is skipped: while every answer of the inner loops stays within the outer bound, the
-    inner loops would give the same answers. Programs are left out by the same reasoning across loops (Özlen,
-    Burton, MacRae 2014): an answer to looser bounds that meets the tighter ones is an answer to these, and
-    what looser bounds exclude tighter ones exclude.
+    The innermost loop solves a program, lowers its bound to one step below the answer, and ends when
+    nothing is left. An outer loop lowers its bound to one step below the largest value that its inner loops
+    met. This skips no answer: while every answer of the inner loops stays within the outer bound, the inner
+    loops would repeat their answers. Programs are skipped by the same reasoning across loops (Özlen,
+    Burton, MacRae 2014). An answer to looser bounds that meets the tighter ones also answers these; a
+    program infeasible under looser bounds is infeasible under tighter ones.
 
-    `answers`: every different answer. `n_skipped`: programs that were left out. `n_open`:
-    loops that have not ended.
+    `answers`: every different answer. `n_skipped`: number of skipped programs. `n_open`: number of
+    unfinished loops.
     """
 
     def __init__(self, solve: SolveBounded, order: Sequence[int], lower: Vector, upper: Vector) -> None:
@@ -58,7 +60,7 @@ class BoundSweep:
         self._numbers: list[int | None] = []
 
     def run(self) -> None:
-        """Sweep all bounds; `answers` grows meanwhile."""
+        """Sweep all bounds; `answers` collects the answers."""
         self._sweep(len(self._swept))
         self.n_open = 0
 
@@ -80,7 +82,7 @@ class BoundSweep:
         return met
 
     def _answer(self) -> int | None:
-        """Return the number of the answer to the current bounds, solved only if it is not known."""
+        """Return the number of the answer to the current bounds; a known one is not solved again."""
         bounds = self._bounds
         known = (bounds <= self._asked).all(axis=1) & (self._answered <= bounds).all(axis=1)
         if known.any():
@@ -98,7 +100,7 @@ class BoundSweep:
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """Answers of a sweep, and the limit that ended it, if one did."""
+    """Answers of a sweep, and the limit that ended it, if any."""
 
     answers: Points
     n_skipped: int = 0
@@ -106,14 +108,14 @@ class Swept:
     limit: str = ""
 
     def proof(self, stopped: ProofKind) -> Proof:
-        """Return the proof of the answers: complete, or `stopped` with the loops that were not finished."""
+        """Return the proof of the answers: complete, or `stopped` with the number of unfinished loops."""
         if self.limit:
             return Proof(stopped, n_unresolved=self.n_open, limit=self.limit)
         return Proof(ProofKind.COMPLETE)
 
 
 def sweep_all(order: Sequence[int], find_ends: Callable[[], Ends | None], solve: SolveBounded) -> Swept:
-    """Find where the bounds begin and end, and sweep them all, until nothing is left or a limit is hit.
+    """Find the ends of the bounds, and sweep all bounds until nothing is left or a limit is reached.
 
     `find_ends` returns None if the program is infeasible.
     """
@@ -131,9 +133,9 @@ def sweep_all(order: Sequence[int], find_ends: Callable[[], Ends | None], solve:
 
 
 def bounds_by_solves(solves: BoundedSolves, bounded: Sequence[int]) -> Ends | None:
-    """Return the true least and largest values of the `bounded` objectives.
+    """Return the exact least and largest values of the `bounded` objectives.
 
-    None if the program is infeasible.
+    Returns None if the program is infeasible.
     """
     integers = solves.integers
     lower, upper = integers.lower.copy(), integers.upper.copy()
@@ -148,10 +150,10 @@ def bounds_by_solves(solves: BoundedSolves, bounded: Sequence[int]) -> Ends | No
 
 
 def sweep_order(integers: IntegerObjectives, order: Sequence[str] | None) -> list[int]:
-    """Return the numbers of the objectives: the minimised one, then from the inner to the outer loop.
+    """Return the indices of the objectives: the minimised one, then from the inner to the outer loop.
 
-    If the user gives no `order`, the widest range comes first: the fewer values the bounds can take, the
-    fewer programs.
+    Without a user's `order`, the widest range comes first: the fewer values the bounds can have, the fewer
+    programs.
     """
     if order is None:
         ranges = integers.upper - integers.lower
@@ -175,15 +177,15 @@ def cwmoip(
 ) -> Front:
     """Return the complete front of a program with two or more linear objectives.
 
-    The method of Özlen and Azizoğlu (2009), Algorithm 2 of Xue and Li (2018): true bounds of all objectives
-    but the first, then objective after objective is turned into a bound and also added to the minimised
-    function with a weight so small that it only decides between equals; every answer is therefore
-    non-dominated. The paper's weights ``1 / (product of the ranges)`` drown in a solver's tolerance. Here the
-    weights are integers: the first objective's exceeds the sum of the ranges that the bounds leave to the
-    others, which weigh 1 each. What reduced costs leave is searched in integers
-    (:mod:`shortlist.methods.integer.zone_parts`). What goes to a solver, with weights too large for its
-    arithmetic, takes two programs, the second one for the others at the first one's best value. Programs
-    whose answer follows from an earlier one are left out, as Özlen, Burton and MacRae (2014) propose.
+    The method of Özlen and Azizoğlu (2009), Algorithm 2 of Xue and Li (2018), starts with true bounds of
+    all objectives but the first. Objective after objective is turned into a bound and also added to the
+    minimised function, with a weight so small that it only breaks ties. Every answer is therefore
+    non-dominated. The paper's weights ``1 / (product of the ranges)`` vanish in a solver's tolerance. Here
+    the weights are integers: the first objective's exceeds the sum of the ranges that the bounds leave to
+    the others, which weigh 1 each. A search in integers takes the columns left open by reduced costs
+    (:mod:`shortlist.methods.integer.zone_parts`). Weights too large for a solver's arithmetic are replaced
+    by two programs, the second one for the others at the first one's best value. Programs whose answer
+    follows from an earlier one are skipped, as Özlen, Burton and MacRae (2014) propose.
 
     `program`: objectives must be exact integers after scaling; see
     :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `order`: names of all objectives:
@@ -225,7 +227,7 @@ def cwmoip(
 
 @dataclass(frozen=True, eq=False)
 class Lexicographic:
-    """Minimises the `first` objective and, among its best, the sum of all others."""
+    """Minimise the `first` objective and, among its best solutions, the sum of all others."""
 
     solves: BoundedSolves
     relaxed: RelaxedZones
@@ -233,7 +235,7 @@ class Lexicographic:
     first: int
 
     def __call__(self, lower: Vector, bounds: Vector) -> Vector | None:
-        """Return the best objectives within `bounds`, none of which is below `lower`; None without any."""
+        """Return the best objectives within `bounds` and none below `lower`; None if there are none."""
         solves, integers = self.solves, self.solves.integers
         weights, decides = safe_weights(integers, self.first, lower, bounds, LARGEST_INTEGER // 4)
         if decides and self.parts.ready:
@@ -271,15 +273,15 @@ def epsilon_constraint(
 
     Algorithm 1 of Xue and Li (2018) for any number of objectives: the bounds of all objectives but one run
     through their ranges in nested loops, and the remaining one is minimised. A bound falls by one step, the
-    greatest common divisor of the objective's scaled costs, below the largest value met, and a program whose
-    answer follows from an earlier one is left out (:class:`BoundSweep`). What is dominated among the answers
-    is dropped in the end.
+    greatest common divisor of the objective's scaled costs, below the largest value met. A program whose
+    answer follows from an earlier one is skipped (:class:`BoundSweep`). Dominated answers are dropped in
+    the end.
 
     `true_bounds`: find the least and largest value of every bounded objective by two more programs each,
-    instead of taking what follows from the bounds of the columns. All others: as in :func:`cwmoip`. `front`,
-    which it returns: COMPLETE when it finished. When a limit ended it: APPROXIMATE, because an answer with a
-    free choice among equal values of the minimised objective may be dominated, with the number of loops that
-    were not finished. `extras` holds `n_programs` and `n_skipped`.
+    instead of deriving them from the bounds of the columns. All others: as in :func:`cwmoip`. `front`,
+    which it returns: COMPLETE when it finished. When a limit ended it: APPROXIMATE, with the number of
+    unfinished loops, because an answer with ties in the minimised objective may be dominated. `extras`
+    holds `n_programs` and `n_skipped`.
 
     Raises BadInputError if the objectives are no exact integers or are unbounded.
 

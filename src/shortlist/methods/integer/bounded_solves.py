@@ -1,4 +1,4 @@
-"""One program solved many times under bounds on its objectives, each answer checked in integers."""
+"""Repeated solves of one program under bounds on its objectives, each answer checked in integers."""
 
 import dataclasses
 import math
@@ -32,15 +32,15 @@ from shortlist.runs.budget import Budget, Progress
 from shortlist.runs.study import NO_STUDY, Study
 
 LARGEST_OBJECTIVE = 4 * 10**8
-"""Weighted objectives stay below this for an exact solver; for others, below what their tolerance tells
-apart.
+"""Size that weighted objectives stay below for an exact solver; for others, the size that their tolerance
+resolves.
 """
 
 LARGEST_COEFFICIENT = 1e15
-"""HiGHS refuses programs with a coefficient of this size; CP-SAT, in integers, decides them."""
+"""Coefficient size from which HiGHS refuses programs; CP-SAT, in integers, decides them."""
 
 WITHIN_A_STEP = 0.5
-"""Absolute gap: weighted objectives are integers, so this proves optimality and leaves the solver room for
+"""Absolute gap: as weighted objectives are integers, it proves optimality and leaves the solver room for
 rounding.
 """
 
@@ -48,7 +48,7 @@ N_ATTEMPTS = 3
 
 
 class LimitReachedError(Exception):
-    """A limit of the whole search was reached; `limit` says which, for people."""
+    """Error of a whole search that reached a limit; `limit` names it for people."""
 
     def __init__(self, limit: str) -> None:
         super().__init__(limit)
@@ -56,22 +56,21 @@ class LimitReachedError(Exception):
 
 
 Box: TypeAlias = tuple[Vector, Vector]
-"""The least and the largest objectives that are looked for, both included."""
+"""Least and largest objectives of a search, both included."""
 
 
 class BoundedSolves:
     """A program in a solver's memory, with its objectives as rows.
 
-    Remembers every point that it answered with.
+    Keeps every point of its answers.
 
     The objective rows are appended once. Afterwards only costs and bounds of rows change.
 
-    `integers`: the objectives. `met`: the answers, each with its first solution. `n_programs`: integer
-    programs solved so far, repeated ones included.
-    `largest_objective`: what weighted objectives should stay below, so that the solver tells one step from
-    none. `recorded`: the answers that `study` holds; with one, each program has a session of its own, so that
-    answers depend on nothing that was solved before. `short_programs`: whether HiGHS is told that each
-    program takes a fraction of a second.
+    `integers`: the objectives. `met`: the answers, each with its first solution. `n_programs`: number of
+    integer programs solved so far, repeated ones included. `largest_objective`: size below which weighted
+    objectives should stay, so that the solver resolves one step. `recorded`: answers in `study`. With a
+    study, each program has a session of its own, so that answers do not depend on earlier solves.
+    `short_programs`: whether HiGHS is set up for programs of a fraction of a second.
     """
 
     short_programs = False
@@ -117,18 +116,18 @@ class BoundedSolves:
 
     @property
     def solver_name(self) -> str:
-        """Name of the requested solver, or CP-SAT where the numbers are too large for it."""
+        """Name of the requested solver, or CP-SAT if the numbers are too large for it."""
         return "cpsat" if self._n_handed_over else self._solver.name
 
     def minimise(self, weights: Vector, upper: Vector, *, start: Vector | None = None) -> Vector | None:
         """Return the objectives of a solution that minimises ``weights @ f`` with ``f <= upper``.
 
-        None if there is none.
+        Returns None if there is none.
 
-        `start` is an earlier answer within `upper`; the solver starts from its solution.
+        `start` is an earlier answer within `upper`, from whose solution the solver starts.
 
-        Raises LimitReachedError if the search has to end. Raises BadInputError if the objective is unbounded.
-        Raises SolverError if no attempt gives an answer that stands the check in integers.
+        Raises LimitReachedError if the search has to end. Raises BadInputError if the objective is
+        unbounded. Raises SolverError if no attempt gives an answer that passes the check in integers.
         """
         return self._answer(
             lambda attempt: self._solve(weights, upper, start, attempt),
@@ -147,11 +146,10 @@ class BoundedSolves:
     ) -> Vector | None:
         """Return the objectives of a solution of `part` that minimises ``weights @ f``.
 
-        None if there is none.
+        Returns None if there is none.
 
-        The part, made by :meth:`part_within`, is loaded into a session of its own. With `most`, only
-        solutions of weight up to it count. Without `presolve`, HiGHS spends no time on making the part
-        smaller.
+        The part, made by :meth:`part_within`, gets a session of its own. With `most`, only solutions of
+        weight up to it count. Without `presolve`, HiGHS skips its presolve.
 
         Raises LimitReachedError, BadInputError, SolverError as :meth:`minimise`.
         """
@@ -167,9 +165,9 @@ class BoundedSolves:
         return self._answer(solve, weights, box, limit, part.free, part.values, part.costs, *part.bounds)
 
     def keep_searched(self, values: NDArray[Any] | None, box: Box) -> Vector | None:
-        """Return the objectives of a solution that a search in integers found, and count it as a program.
+        """Return the objectives of a solution from a search in integers, counted as one program.
 
-        None if it found that there is none.
+        Returns None for None, when the search found that there is no solution.
 
         Raises LimitReachedError if the whole search has to end. Raises SolverError if the objectives are not
         within `box`.
@@ -189,10 +187,9 @@ class BoundedSolves:
     def part_within(
         self, box: Box, narrowed: Interval, weights: Vector, duals: Floats | None = None
     ) -> ProgramPart:
-        """Return the part of the program within a box of objectives and narrower bounds of the columns.
+        """Return the part of the program in a box of objectives, with narrower bounds of the columns.
 
-        Its costs are those of `weights`, shifted by `duals` of the rows if they are given, and not too large
-        then.
+        Its costs are those of `weights`, shifted by `duals` of the rows if they are given and small enough.
         """
         if self._parts is None:
             self._parts = Parts(whole_rows(self._with_objectives).program)
@@ -208,7 +205,7 @@ class BoundedSolves:
         return parts.part(narrowed, limits, costs) if shifted else part
 
     def _solver_of(self, part: ProgramPart, *, presolve: bool) -> Solver:
-        """Return the solver of a part: CP-SAT in place of HiGHS where costs pass its tolerance."""
+        """Return the solver of a part: CP-SAT in place of HiGHS if costs exceed its tolerance."""
         if self._asked_for == "highs" and not self.tells_apart(part) and self.in_integers(part):
             self._n_handed_over += 1
             return open_solver("cpsat", short_programs=True)
@@ -217,15 +214,15 @@ class BoundedSolves:
         return self._solver
 
     def excess(self, part: ProgramPart) -> float:
-        """Return the factor by which the costs of a part are too large for the solver's tolerance."""
+        """Return the factor by which the costs of a part exceed the solver's tolerance."""
         return part.size * self._solver.tolerance / 0.5
 
     def tells_apart(self, part: ProgramPart) -> bool:
-        """Whether the solver decides about the costs of a part, as far as its tolerance goes."""
+        """Whether the solver's tolerance resolves one unit of the costs of a part."""
         return tells_apart(part.size, self._solver.tolerance)
 
     def in_integers(self, part: ProgramPart) -> bool:
-        """Whether CP-SAT can take a part over that the solver's tolerance does not decide."""
+        """Whether CP-SAT can solve a part whose costs the solver's tolerance does not resolve."""
         program = part.program
         bounded = np.isfinite(program.column_lower) & np.isfinite(program.column_upper)
         whole = (program.integer & bounded).all() and whole_rows(program).whole.all()
@@ -234,9 +231,9 @@ class BoundedSolves:
     def _answer(
         self, solve: Callable[[int], Solution], weights: Vector, box: Box, *further: NDArray[Any]
     ) -> Vector | None:
-        """Return the objectives of an answer, the study's if it has one.
+        """Return the objectives of an answer, from the study if it has one.
 
-        `further` tells questions apart.
+        `further` distinguishes questions.
         """
         key, solved = self.recorded.known(weights, box, *further)
         if solved is None:
@@ -256,7 +253,7 @@ class BoundedSolves:
         return vector
 
     def _solution(self, solve: Callable[[int], Solution], weights: Vector, box: Box) -> Floats | None:
-        """Solve, with one seed after the other, until an answer stands the check in integers."""
+        """Solve, with one seed after the other, until an answer passes the check in integers."""
         if self.recorded.keeps:
             self._session = None
         for attempt in range(N_ATTEMPTS):
@@ -291,9 +288,9 @@ class BoundedSolves:
         candidates: Sequence[str] | None,
         **extras: Any,
     ) -> Front:
-        """Return the points `vectors`, which must have been answers, as a front of first solutions.
+        """Return earlier answers `vectors` as the points of a front, with their first solutions.
 
-        Writes what the study does not hold yet.
+        Also writes new answers to the study.
         """
         self.recorded.write()
         names = candidate_names(self.program, candidates)
@@ -317,7 +314,7 @@ class BoundedSolves:
     def _solve(
         self, weights: Vector, upper: Vector, start: Vector | None, attempt: int, each: Limits = NO_LIMITS
     ) -> Solution:
-        """Solve once within the limits of `each` program; later attempts in a session with another seed.
+        """Solve once within the limits of `each` program; later attempts take a session with another seed.
 
         Raises LimitReachedError if the whole search has to end.
         """
@@ -390,11 +387,11 @@ class BoundedSolves:
             raise LimitReachedError(f"{self._max_solves} solves")
 
     def columns_of(self, vector: Vector) -> NDArray[np.int64]:
-        """Return the solution first found for `vector`."""
+        """Return the first solution found for `vector`."""
         return self.met.columns_of(vector)
 
     def _keep(self, vector: Vector, columns: NDArray[np.float64]) -> None:
-        """Remember the solution as the witness of its vector, unless there is one already."""
+        """Store the solution as the witness of its vector, unless there is one already."""
         self.met.add(vector, np.rint(columns[self.program.integer]).astype(np.int64))
 
 
@@ -404,14 +401,14 @@ def max_coefficient(program: Program) -> float:
 
 
 def largest_objective(tolerance: float) -> int:
-    """Return the bound, with room, on weighted objectives for a solver with this tolerance."""
+    """Return the size, with a margin, below which this tolerance resolves weighted objectives."""
     return int(0.25 / tolerance) - 1 if tolerance else LARGEST_OBJECTIVE
 
 
 def safe_weights(
     integers: IntegerObjectives, first: int, lower: Vector, upper: Vector, most: int
 ) -> tuple[Vector, bool]:
-    """Return weights for ``W f_first + sum of the others``, and whether W makes `first` decide alone.
+    """Return weights for ``W f_first + sum of the others``, and whether W gives `first` priority.
 
     With every other objective between `lower` and `upper`, one step of `first` outweighs all others when
     W = 1 + the sum of their ranges. W is smaller when the weighted objective could pass `most`. All
@@ -434,7 +431,7 @@ def _as_limits(upper: Vector) -> NDArray[np.float64]:
 
 
 def candidate_names(program: Program, candidates: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of the integer columns; ``x0``, ``x1``, ... by column number where none are given.
+    """Return the names of the integer columns; by default ``x0``, ``x1``, ... by column number.
 
     Raises BadInputError unless there is one for each integer column.
     """

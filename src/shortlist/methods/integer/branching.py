@@ -1,21 +1,21 @@
-"""The best solution of a program by branching with bounds in integers: in two ways.
+"""Two branching searches for the best solution of a program, with bounds in integers.
 
-**What reduced costs leave of a zone** is mostly decided by few choices: a solver spends its time on getting
-ready for them. Here bounds are narrowed by every row (bound propagation). The reduced costs of the linear
-program are one more row, whose bound rises by dual ascent. Columns are decided depth first, those first
-that are in the row of the largest regret (:func:`best_of_part`). All sums are integers below 2^62, so that an
-answer needs no tolerance.
+**The part of a zone that reduced costs leave open** is mostly decided by few choices, and a solver spends
+its time on setting up. Here every row narrows bounds (bound propagation). The reduced costs of the linear
+program are one more row, whose bound rises by dual ascent. Columns are decided depth first, starting with
+the row of the largest regret (:func:`best_of_part`). All sums are integers below 2^62, so that an answer
+needs no tolerance.
 
-**A whole program of a reference point** is searched over its linear relaxation (:func:`best_by_branching`). A
-solver spends a program of a few hundred columns on getting ready. On the reference points of eCos, HiGHS took
-.3 s each, most of it for cutting planes, where the linear relaxation is solved again in 2 ms. Here a node is
-nothing but bounds of the columns and the basis of its parent. HiGHS proposes multipliers; what they prove in
-integers (:mod:`shortlist.methods.integer.dual_bounds`) is the bound of the node, and reduced costs fix
-columns. So the answer depends on no tolerance, and needs no second program. The node of least bound is taken
-first, so that none is opened whose bound passes the answer, however late a solution is found. Columns are
+**A whole program of a reference point** is searched over its linear relaxation (:func:`best_by_branching`).
+On a program of a few hundred columns a solver mostly sets up. On the reference points of eCos, HiGHS took
+.3 s each, most of it for cutting planes, while the linear relaxation is solved again in 2 ms. Here a node
+is just bounds of the columns and the basis of its parent. HiGHS proposes multipliers. The bound that they
+prove in integers (:mod:`shortlist.methods.integer.dual_bounds`) is the bound of the node, and reduced costs
+fix columns. So the answer depends on no tolerance, and needs no second program. The node of least bound is
+taken first: none is opened whose bound exceeds the answer, however late a solution is found. Columns are
 chosen by the product of their pseudo-costs :cite:p:`Achterberg2005`.
 
-The first is quicker where the relaxation is near the answer, the second where it is not (decision 128).
+The first search is quicker if the relaxation is near the answer, the second if it is not (decision 128).
 """
 
 import heapq
@@ -37,15 +37,15 @@ from shortlist.runs.budget import Budget
 
 NO_LIMIT = 2**61
 MOST_STEPS = 100_000
-"""Parts whose columns have more values in all are left to a solver."""
+"""Most values of all columns together; larger parts are left to a solver."""
 
 
 @dataclass(frozen=True, eq=False)
 class SearchedPart:
-    """Result of a search.
+    """Result of a search in integers.
 
-    `finished`: whether the search was complete; otherwise nothing is proved. `values`, ``(n_columns,)``: the
-    best solution met, of all columns.
+    `finished`: whether the search was complete; otherwise nothing is proved. `values`, ``(n_columns,)``:
+    best solution found, over all columns.
     """
 
     finished: bool
@@ -54,10 +54,10 @@ class SearchedPart:
 
 @dataclass(frozen=True, eq=False)
 class PartBounds:
-    """Bounds on a part; integers, or infinite limits of rows.
+    """Bounds of a part: integers, or infinite for limits of rows.
 
-    `limits`, ``(n_rows,)``: limits of the rows. `columns`, ``(n_columns,)``: bounds of the columns. `known`,
-    ``(n_columns,)``: wider bounds, which the reduced costs were computed with.
+    `limits`, ``(n_rows,)``: limits of the rows. `columns`, ``(n_columns,)``: bounds of the columns.
+    `known`, ``(n_columns,)``: wider bounds, for which the reduced costs were computed.
     """
 
     limits: Interval
@@ -68,13 +68,14 @@ class PartBounds:
 def best_of_part(
     rows: IntegerRows, part: PartBounds, costs: Longs, found: DualBound, most: int, *, max_nodes: int
 ) -> SearchedPart | None:
-    """Return the solution of least cost that costs at most `most`.
+    """Return the solution of least cost, at most `most`, by a depth-first search in integers.
 
-    None where the part, or what it may cost, is too large to search.
+    Returns None if the part, or its costs, are too large for the search.
 
-    `rows`: what the columns satisfy. No sum within the bounds reaches 2^59. `part`: limits of the rows, and
-    bounds of the columns. `costs`, ``(n_columns,)``: to minimise. `found`: what multipliers of the rows prove
-    of the costs. `most`: only solutions that cost no more count. `max_nodes`: when to give up.
+    `rows`: rows of the program. No sum within the bounds reaches 2^59. `part`: limits of the rows, and
+    bounds of the columns. `costs`, ``(n_columns,)``: costs to minimise. `found`: bound on the costs that
+    multipliers of the rows prove. `most`: only solutions that cost no more count. `max_nodes`: largest
+    number of decisions.
     """
     bounds, limits = part.columns, part.limits
     free = np.flatnonzero(bounds[0] < bounds[1])
@@ -168,19 +169,19 @@ def _sums(terms: Longs, row_of: NDArray[np.intp], n_rows: int) -> Longs:
 
 
 INTEGRAL = 1e-6
-"""A value so near an integer is not branched on; solutions are counted in integers."""
+"""Distance from an integer below which a value is not branched on; solutions are recomputed in integers."""
 LEAST_GAIN = 1e-6
-"""Pseudo-costs below this count as this, so that the other side of a column still tells it from others."""
+"""Least value of a pseudo-cost, so that the other side of a column still distinguishes it from others."""
 
 
 @dataclass(frozen=True, eq=False)
 class CountedProgram:
-    """A program of integers alone, so that what is counted in it is exact.
+    """Program of integers alone, so that sums are exact.
 
-    `costs`, ``(n_columns,)``: to minimise. `rows`: no sum within the bounds reaches 2^53, nor do the costs:
-    bounds of nodes are compared as floats. `limits`, ``(n_rows,)``: limits of the rows, integers or infinite.
-    `bounds`, ``(n_columns,)``: bounds of the columns, integers below 2^53, the lower ones not above the upper
-    ones.
+    `costs`, ``(n_columns,)``: costs to minimise. `rows`: no sum within the bounds reaches 2^53, nor do the
+    costs: bounds of nodes are compared as floats. `limits`, ``(n_rows,)``: limits of the rows, integers or
+    infinite. `bounds`, ``(n_columns,)``: bounds of the columns, integers below 2^53, the lower ones not
+    above the upper ones.
     """
 
     costs: Longs
@@ -189,7 +190,7 @@ class CountedProgram:
     bounds: Interval
 
     def allows(self, columns: Longs) -> bool:
-        """Whether the rows do."""
+        """Whether columns meet the rows."""
         sums = self.rows.matrix @ columns
         low, high = (np.clip(limit, -(2.0**62), 2.0**62).astype(np.int64) for limit in self.limits)
         return bool((sums >= low).all() and (sums <= high).all())
@@ -197,9 +198,9 @@ class CountedProgram:
 
 @dataclass(frozen=True, eq=False)
 class _BranchNode:
-    """Bounds of the columns, and what is known of them from the node that they are a part of.
+    """Node of the search: bounds of the columns, and facts from its parent.
 
-    `column` was rounded from a value at a `distance` above 0, upwards where `up` is 1, else 0.
+    `column` was rounded from a value at a `distance` above 0, upwards if `up` is 1, else downwards.
     """
 
     columns: Interval
@@ -213,17 +214,17 @@ class _BranchNode:
 def best_by_branching(
     program: CountedProgram, *, most: int | None, max_nodes: int, budget: Budget
 ) -> SearchedPart:
-    """Return the solution of least cost that costs at most `most`.
+    """Return the solution of least cost, at most `most`, by branching over the linear relaxation.
 
-    It depends on nothing that was solved before.
+    The result does not depend on earlier solves.
 
-    `program`: its bounds are finite. `most`: only solutions that cost no more count; None for all.
-    `max_nodes`: linear programs after which the search gives up.
+    `program`: program with finite bounds. `most`: only solutions that cost no more count; None for all.
+    `max_nodes`: most linear programs before the search gives up.
 
-    Not finished after `max_nodes`.
+    After `max_nodes` the result is not finished.
 
     Raises LimitReachedError if the budget ends, or is cancelled. Raises SolverError if HiGHS refuses the
-    program: numbers of 1e15 and more.
+    program, as it does for numbers of 1e15 and more.
 
     >>> from scipy import sparse
     >>> rows = IntegerRows(sparse.csr_array(np.array([[3, 5, 7]])))
@@ -246,10 +247,10 @@ def best_by_branching(
 
 
 class _BranchSearch:
-    """The linear relaxation in HiGHS's memory, and what was found.
+    """Search over the linear relaxation in HiGHS's memory, with its results so far.
 
-    `best`, ``(n_columns,)``: the best solution so far. `most`: what a solution that counts may cost; less
-    than `best`. `n_nodes`: linear programs so far.
+    `best`, ``(n_columns,)``: best solution so far. `most`: largest admitted cost; below that of `best`.
+    `n_nodes`: number of linear programs so far.
     """
 
     def __init__(self, program: CountedProgram, most: int, budget: Budget) -> None:
@@ -265,9 +266,9 @@ class _BranchSearch:
         self._gains, self._counts = np.zeros((2, n_columns)), np.zeros((2, n_columns))
 
     def children(self, node: _BranchNode) -> list[_BranchNode]:
-        """Return two parts of a node, none if it is decided.
+        """Return the two parts of a node; none if it is decided.
 
-        A node of which integers prove nothing is split all the same, in the end to single solutions.
+        A node without a bound in integers is split too, in the end to single solutions.
         """
         program, columns = self._program, node.columns
         if (columns[0] == columns[1]).all():
@@ -308,13 +309,13 @@ class _BranchSearch:
         return self._linear.solve(self._budget)
 
     def _learn(self, node: _BranchNode, bound: float) -> None:
-        """Note by how much rounding a column raised the bound, for each unit that it was moved."""
+        """Record the rise of the bound per unit by which rounding moved a column."""
         if math.isfinite(node.bound):
             self._gains[node.up, node.column] += max(0.0, bound - node.bound) / node.distance
             self._counts[node.up, node.column] += 1
 
     def _count(self, columns: Longs) -> None:
-        """Keep a solution, if it is one and costs no more than it may."""
+        """Keep columns if they are a solution of admitted cost."""
         cost = int(self._program.costs @ columns)
         if cost <= self.most and self._program.allows(columns):
             self.best, self.most = columns, cost - 1
@@ -333,7 +334,7 @@ class _BranchSearch:
         ]
 
     def _chosen(self, values: Floats, columns: Interval) -> int:
-        """Return the column to branch on: the one that should raise both bounds most."""
+        """Return the column to branch on, by the expected rise of both bounds."""
         fractional = np.flatnonzero(_fractional(values, columns))
         if not len(fractional):
             return int(np.argmax(columns[0] < columns[1]))
@@ -347,6 +348,6 @@ class _BranchSearch:
 
 
 def _fractional(values: Floats, columns: Interval) -> Mask:
-    """Mark the columns with a choice whose value is no integer."""
+    """Mark the columns that are not fixed and have a fractional value."""
     mask: Mask = (np.abs(values - np.rint(values)) > INTEGRAL) & (columns[0] < columns[1])
     return mask

@@ -1,10 +1,10 @@
-"""Bounds that multipliers of the rows prove, in integers, and what they leave of the columns.
+"""Bounds proved by multipliers of the rows, in integers, and the resulting bounds of the columns.
 
-For any multipliers y of the rows, ``c @ x = (c - y @ A) @ x + y @ (A @ x)``: the first part is least where
-each column is at one of its bounds, the second where each row is at one of its limits. So every choice of y
-gives a bound on c, and the duals of a linear program give a good one. A solver in floating point has rounded
-them. Here they are rounded once more, to multiples of ``1 / scale``, and everything after that is computed in
-integers: the bound holds whatever the solver did.
+For any multipliers y of the rows, ``c @ x = (c - y @ A) @ x + y @ (A @ x)``: the first part is least if
+each column is at one of its bounds, the second if each row is at one of its limits. So every y gives a
+bound on c, and the duals of a linear program give a good one. A solver in floating point has rounded them.
+Here they are rounded once more, to multiples of ``1 / scale``, and all further sums are in integers: the
+bound holds whatever the solver did.
 """
 
 import math
@@ -20,14 +20,15 @@ from shortlist.arrays import Floats, Mask
 
 FINEST_SCALE = 2.0**24
 LARGEST = 2.0**60
-"""Bound that every sum stays below; 2^63 ends 64-bit integers, and the sizes are estimated in floating point.
+"""Size that every sum stays below; 64-bit integers end at 2^63, and the sizes are estimated in floating
+point.
 """
 
 Integers = NDArray[np.int64]
 
 
 Interval: TypeAlias = tuple[Floats, Floats]
-"""Least and largest values, one of each for every row or column, infinite where there is none."""
+"""Least and largest values for every row or column, infinite without a limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +39,12 @@ class IntegerRows:
 
     @cached_property
     def turned(self) -> sparse.csr_array:
-        """The columns as rows."""
+        """Transposed rows: the columns as rows."""
         return sparse.csr_array(self.matrix.T)
 
     @cached_property
     def sizes(self) -> sparse.csr_array:
-        """Absolute values of the columns, as rows."""
+        """Absolute values of the transposed rows."""
         return abs(self.turned).astype(np.float64)
 
 
@@ -51,9 +52,9 @@ class IntegerRows:
 class DualBound:
     """Bound that multipliers prove, with the reduced costs.
 
-    `bound`: ``scale * (costs @ x)`` is at least this. `reduced`, ``(n_columns,)``: each column adds at least
-    its reduced cost per step away from its best bound: the lower one where this is positive, the upper one
-    where it is negative. `scale`: what both are multiplied by.
+    `bound`: ``scale * (costs @ x)`` is at least this. `reduced`, ``(n_columns,)``: least increment per step
+    of each column away from its best bound, which is the lower one for a positive reduced cost and the
+    upper one for a negative. `scale`: common factor of both.
     """
 
     bound: int
@@ -61,11 +62,11 @@ class DualBound:
     scale: int
 
     def bounds_within(self, most: int, bounds: Interval, integer: Mask) -> Interval | None:
-        """Return bounds of the columns that hold wherever costs are at most `most`.
+        """Return the bounds of the columns of all solutions with costs of at most `most`.
 
-        None where they never are.
+        Returns None if there are no such solutions.
 
-        `bounds` are those that the bound was computed with, integers in the `integer` columns. The other
+        `bounds` are those for which the bound was computed, integers in the `integer` columns. The other
         columns keep theirs.
         """
         room = self.scale * most - self.bound
@@ -82,12 +83,12 @@ class DualBound:
 def dual_bound(
     costs: Integers, rows: IntegerRows, limits: Interval, bounds: Interval, duals: Floats
 ) -> DualBound | None:
-    """Return the bound that `duals` prove for ``costs @ x``; None where it is minus infinity.
+    """Return the bound that `duals` prove for ``costs @ x``; None if it is minus infinity.
 
-    `costs`, ``(n_columns,)``: to minimise. `rows`: what x is bounded by. `limits`, ``(n_rows,)``: limits of
-    the rows, integers or infinite. `bounds`, ``(n_columns,)``: bounds of the columns; where the cost is not
-    0, integers or infinite. `duals`, ``(n_rows,)``: multipliers of the rows. One that needs a limit which is
-    not there becomes 0.
+    `costs`, ``(n_columns,)``: costs to minimise. `rows`: rows of the program. `limits`, ``(n_rows,)``:
+    limits of the rows, integers or infinite. `bounds`, ``(n_columns,)``: bounds of the columns; integers or
+    infinite if the cost is not 0. `duals`, ``(n_rows,)``: multipliers of the rows. A multiplier that needs
+    an infinite limit becomes 0.
 
     >>> rows = IntegerRows(sparse.csr_array(np.array([[2, 3]])))
     >>> limits, bounds = (np.array([4.0]), np.array([np.inf])), (np.zeros(2), np.ones(2))
@@ -112,7 +113,7 @@ def dual_bound(
 
 
 def prove_empty(rows: IntegerRows, limits: Interval, bounds: Interval, duals: Floats) -> bool:
-    """Whether `duals` prove that nothing satisfies the rows: that 0 is more than 0 (Farkas' lemma)."""
+    """Whether `duals` prove that nothing satisfies the rows, by 0 > 0 (Farkas' lemma)."""
     size = np.abs(duals).max(initial=0.0)
     if not 0 < size < math.inf:
         return False
@@ -124,8 +125,8 @@ def prove_empty(rows: IntegerRows, limits: Interval, bounds: Interval, duals: Fl
 def _scale(
     costs: Integers, rows: IntegerRows, limits: Interval, bounds: Interval, multipliers: Floats
 ) -> int | None:
-    """Return a power of two as fine as 64-bit integers allow, None if not even 1 is."""
-    sizes = np.abs(multipliers) + 1.0  # of rounded ones too
+    """Return the largest power of two that 64-bit integers allow; None if not even 1 fits."""
+    sizes = np.abs(multipliers) + 1.0  # sizes of the rounded multipliers too
     terms = np.abs(costs) + rows.sizes @ sizes
     total = float(terms @ np.maximum(_finite_sizes(bounds), 1.0) + sizes @ _finite_sizes(limits)) + 1.0
     room = min(LARGEST / total, FINEST_SCALE)
@@ -133,7 +134,7 @@ def _scale(
 
 
 def _finite_sizes(interval: Interval) -> Floats:
-    """Return the larger absolute value of two limits, of which infinite ones do not count."""
+    """Return the larger absolute value of two limits; infinite ones do not count."""
     lower, upper = (np.where(np.isfinite(limit), np.abs(limit), 0.0) for limit in interval)
     sizes: Floats = np.maximum(lower, upper)
     return sizes

@@ -1,4 +1,4 @@
-"""Choice of the engine for the complete front of a program or a product line, with its measurement."""
+"""Table of the engines for complete fronts of programs and product lines, each with its measurement."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,48 +7,49 @@ DIAGRAM, PHASES, PARTS, WHOLE = "diagram", "two phases", "zones by parts", "whol
 """Names of the engines."""
 
 FEW_COLUMNS = 300
-"""Most columns with which zones are searched by parts, whatever the rows. A point of Web Portal (43 columns)
+"""Most columns for which zones are searched by parts, whatever the rows. A point of Web Portal (43 columns)
 took half the time of whole programs, of E-Shop (290) a quarter with four objectives.
 """
 TINY = 30
-"""Programs of three objectives and fewer columns are solved before they are made smaller. With sums too large
-for HiGHS, parts took a tenth of the processor time (18 columns, values near 10^10), as integers decide them.
+"""Columns below which programs of three objectives are solved without a reduction first. With sums too
+large for HiGHS, parts took a tenth of the processor time (18 columns, values near 10^10), as integers
+decide them.
 """
 BY_PARTS = 1.5
-"""Columns per row from which on they are searched by parts as well. On uClinux, 1,850 columns and 2,468 rows,
+"""Columns per row from which zones are searched by parts as well. On uClinux, 1,850 columns and 2,468 rows,
 a point took 14 times the time of whole programs, because most parts are not decided in integers.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramShape:
-    """Sizes and properties that decide on the engine."""
+    """Sizes and properties of a question that decide on the engine."""
 
     n_objectives: int
     n_columns: int
     n_rows: int
     solver: str = "highs"
-    """Name of the solver that the user asked for."""
+    """Name of the requested solver."""
     large_sums: bool = False
     """Whether objectives may be too large for HiGHS, so that CP-SAT solves whole programs in its place."""
     has_diagram: bool = False
-    """Whether the question is about products, all of which are in a decision diagram."""
+    """Whether the question is about products, and a decision diagram holds all of them."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine, and the shapes that it is for."""
+    """Engine, and the shapes of questions that it suits."""
 
     name: str
     fits: Callable[[ProgramShape], bool]
     why: str
     """Reason for the engine, to go after "as"."""
     measured: str
-    """Measurement that supports it: a file of benchmarks/results."""
+    """File of benchmarks/results with the measurement behind it."""
 
     @property
     def reason(self) -> str:
-        """Engine and reason in one line."""
+        """Return engine and reason in one line."""
         return f"{self.name}, as {self.why}"
 
 
@@ -73,7 +74,7 @@ ENGINES = (
     ),
     Engine(WHOLE, lambda _: True, "only HiGHS is helped by a search in integers", "program-engines.csv"),
 )  # fmt: skip
-"""The first engine that fits is taken."""
+"""Engines in order of preference; the first one that suits is taken."""
 
 
 def engine_for(shape: ProgramShape) -> Engine:

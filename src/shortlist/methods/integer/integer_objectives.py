@@ -1,4 +1,4 @@
-"""The objectives of a program as exact integers, and the different points that a search has met."""
+"""Objectives of a program as exact integers, and the archive of distinct points of a search."""
 
 import dataclasses
 import math
@@ -20,21 +20,21 @@ Vector: TypeAlias = NDArray[np.int64]
 """One integer per objective, ``(n_objectives,)``, minimised, in steps."""
 
 UNLIMITED = 2**60
-"""Stands for an infinite bound on an objective; every true value is below 2^53."""
+"""Number that stands for an infinite bound on an objective; every true value is below 2^53."""
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerObjectives:
-    """Objectives of a program, minimised and counted in steps.
+    """Objectives of a program, minimised, as integers in steps.
 
-    The costs of objective j, times its scale, are integers with greatest common divisor ``steps[j]``. Divided
-    by it they stay integers, so two different values are at least 1 apart: a bound that excludes a value is
-    that value minus 1.
+    The costs of objective j, times its scale, are integers with greatest common divisor ``steps[j]``.
+    Divided by it they stay integers, so two different values are at least 1 apart: a bound that excludes a
+    value is that value minus 1.
 
-    `objectives`: as in the program, with the integer scale that is used. `costs`, ``(n_objectives,
-    n_columns)``: coefficients to minimise, in steps. `steps`, `offsets`, ``(n_objectives,)``: a front's point
-    is ``steps * vector + offsets``. `lower`, `upper`, ``(n_objectives,)``: limits of the objectives in steps
-    that follow from the bounds of the columns alone; -+ :data:`UNLIMITED` if none.
+    `objectives`: objectives of the program, with the integer scales in use. `costs`, ``(n_objectives,
+    n_columns)``: coefficients to minimise, in steps. `steps`, `offsets`, ``(n_objectives,)``: a front's
+    point is ``steps * vector + offsets``. `lower`, `upper`, ``(n_objectives,)``: limits of the objectives,
+    in steps, from the bounds of the columns alone; -+ :data:`UNLIMITED` if there are none.
     """
 
     objectives: tuple[Objective, ...]
@@ -53,7 +53,7 @@ class IntegerObjectives:
         return [objective.name for objective in self.objectives]
 
     def vector(self, columns: NDArray[np.float64]) -> Vector:
-        """Return the objectives of a solution in steps, computed in integers from its rounded columns.
+        """Return the objectives of a solution, in steps, computed in integers from its rounded columns.
 
         Raises SolverError if a value reaches 2^53.
         """
@@ -66,7 +66,7 @@ class IntegerObjectives:
         return vector
 
     def points(self, vectors: Sequence[Vector] | Points) -> Points:
-        """Turn vectors in steps into the points of a front, ``(n_points, n_objectives)``."""
+        """Convert vectors in steps to the points of a front, ``(n_points, n_objectives)``."""
         points: Points = (
             np.asarray(vectors, dtype=np.int64).reshape(-1, len(self)) * self.steps + self.offsets
         )
@@ -76,11 +76,12 @@ class IntegerObjectives:
 def integer_objectives(program: Program) -> IntegerObjectives:
     """Return the objectives of `program` as exact integers, minimised.
 
-    Costs are decimals. Each objective is multiplied by its own ``Objective.scale`` or, where that is None, by
-    the smallest power of ten up to 10^9 that makes every cost and the offset an integer.
+    Costs are decimals. Each objective is multiplied by its own ``Objective.scale``. If that is None, it is
+    multiplied by the smallest power of ten up to 10^9 that makes every cost and the offset an integer.
 
-    Raises BadInputError if there are fewer than two objectives or two of one name, a cost times the scale is
-    not an integer, a cost stands at a column that is not integer, or a value may reach 2^53.
+    Raises BadInputError if there are fewer than two objectives or two of one name, or if a cost times the
+    scale is not an integer. A cost of a column that is not integer, or a value that may reach 2^53, is an
+    error too.
 
     >>> from shortlist.milp.program import make_program
     >>> price = LinearObjective(Objective("price", scale=None), np.array([1.25, 3.5]))
@@ -154,7 +155,7 @@ def _whole(linear: LinearObjective, program: Program) -> tuple[Objective, NDArra
 
 
 def _activity(costs: NDArray[np.int64], program: Program) -> tuple[Vector, Vector]:
-    """Return the limits of the objectives that follow from the bounds of the columns."""
+    """Return the limits of the objectives implied by the bounds of the columns."""
     with np.errstate(invalid="ignore"):
         low, high = costs * np.ceil(program.column_lower), costs * np.floor(program.column_upper)
     low, high = np.where(costs == 0, 0.0, low), np.where(costs == 0, 0.0, high)
@@ -167,9 +168,9 @@ Columns = NDArray[np.int64]
 
 
 class Archive:
-    """Different vectors in the order in which they were met; zones, phases and sweeps keep theirs here.
+    """Distinct vectors in the order in which a search found them.
 
-    A vector is added in constant time on average, and looked up in constant time.
+    Adding takes constant time on average, and look-up constant time.
 
     >>> archive = Archive(2)
     >>> archive.add(np.array([4, 3]), np.array([0, 1])), archive.add(np.array([4, 3]), np.array([1, 0]))
@@ -191,11 +192,11 @@ class Archive:
 
     @property
     def vectors(self) -> Points:
-        """The vectors, ``(n_points, n_objectives)``: a view, which later points do not change."""
+        """Vectors, ``(n_points, n_objectives)``, as a view that later additions do not change."""
         return self._stored[: len(self)]
 
     def add(self, vector: Vector, columns: Columns | None = None) -> int:
-        """Return the number of a vector; a new one is kept with its solution, the integer columns."""
+        """Return the index of a vector; a new one is stored with its solution, the integer columns."""
         number = self._numbers.setdefault(tuple(vector.tolist()), len(self))
         if number == len(self):
             if number == len(self._stored):
@@ -205,9 +206,9 @@ class Archive:
         return number
 
     def columns_of(self, vector: Vector) -> Columns:
-        """Return the solution first met for `vector`.
+        """Return the first solution stored for `vector`.
 
-        Raises KeyError if the vector is not here, or came without a solution.
+        Raises KeyError if the vector is missing, or has no solution.
         """
         columns = self._columns[self._numbers[tuple(vector.tolist())]]
         if columns is None:

@@ -1,4 +1,4 @@
-"""A program without columns that no front needs, and over those that are still free."""
+"""Programs without the columns that no front needs, and parts over the free columns."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -15,13 +15,14 @@ from shortlist.milp.whole_rows import whole_rows
 
 @dataclass(frozen=True, eq=False)
 class ProgramPart:
-    """A program without the columns that have one value, and the way back.
+    """Program without its fixed columns, and the data to restore them.
 
-    Columns whose bounds cross have none, and stay in it, which then has no solution.
+    Columns whose bounds cross have no value; they stay in the part, which then has no solution.
 
-    `program`: over the free columns, without objectives. `costs`, ``(n_free,)``: to minimise. `constant`:
-    what the costs are less than those of the whole program, in every solution. `free`, ``(n_free,)``: the
-    columns. `values`, ``(n_columns,)``: what the other columns are; 0 at the free ones.
+    `program`: over the free columns, without objectives. `costs`, ``(n_free,)``: costs to minimise.
+    `constant`: difference of the costs to those of the whole program, the same in every solution. `free`,
+    ``(n_free,)``: indices of the free columns. `values`, ``(n_columns,)``: values of the other columns; 0
+    at the free ones.
     """
 
     program: Program
@@ -32,7 +33,7 @@ class ProgramPart:
 
     @property
     def size(self) -> float:
-        """The largest sum of the costs that a solver has to tell from the next."""
+        """Largest sum of the costs, of which a solver has to resolve one unit."""
         lower, upper = self.program.column_lower, self.program.column_upper
         reach = np.maximum(np.abs(lower), np.abs(upper))
         return float(np.abs(self.costs) @ np.where(np.isfinite(reach), np.maximum(reach, 1.0), 1.0))
@@ -43,14 +44,14 @@ class ProgramPart:
         return self.program.column_lower, self.program.column_upper
 
     def whole(self, values: Floats) -> Floats:
-        """Return the columns of the whole program."""
+        """Return all columns of the whole program for values of the free ones."""
         all_values = self.values.copy()
         all_values[self.free] = values
         return all_values
 
 
 class Parts:
-    """A program whose parts are taken again and again."""
+    """Program from which parts are taken repeatedly."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -64,9 +65,9 @@ class Parts:
     ) -> ProgramPart:
         """Return the part within `bounds` of the columns and `limits` of the rows.
 
-        Where `duals` of the rows are given, their nearest integers, times the equations, are taken from the
-        costs. In every solution that changes them by a constant, and costs near 0 are told apart by a solver
-        whose tolerance would hide a step of the large ones.
+        If `duals` of the rows are given, their nearest integers, times the equations, are subtracted from
+        the costs. This changes the costs of every solution by the same constant. A solver then resolves
+        costs near 0, though its tolerance would hide a step of the large ones.
         """
         free = np.flatnonzero(bounds[0] != bounds[1])
         values = bounds[0].copy()
@@ -92,15 +93,15 @@ class Parts:
 
 
 def needed_columns(program: Program, costs: NDArray[np.int64]) -> Mask:
-    """Mark the columns without which some non-dominated vector could be lost; the others can be fixed at 0.
+    """Mark the columns that non-dominated vectors may need; the others can be fixed at 0.
 
-    Integer columns with the same coefficient in every row, and 0 as their lower bound, form a group. Let t be
-    the largest sum that a row allows a group. A member j can go if another member k costs no more in any
-    objective and the upper bound of k is at least t: in every solution what j has can be moved to k. No row
-    changes, no objective grows, and k stays within its bounds because the whole group adds up to t at most.
-    So every non-dominated vector keeps a solution. Of members with equal costs the first one stays.
+    Integer columns with the same coefficient in every row, and 0 as their lower bound, form a group. Let t
+    be the largest sum that a row allows a group. A member j can go if another member k costs no more in any
+    objective and the upper bound of k is at least t: in every solution the value of j can be moved to k. No
+    row changes, no objective grows, and k stays within its bounds because the whole group adds up to t at
+    most. So every non-dominated vector keeps a solution. Of members with equal costs the first one stays.
 
-    `program`: rows and bounds. `costs`, ``(n_objectives, n_columns)``: to minimise.
+    `program`: program with rows and bounds. `costs`, ``(n_objectives, n_columns)``: costs to minimise.
 
     Takes O(n_entries) time to group the columns, and the square of a group's size to compare its members.
 
@@ -123,7 +124,7 @@ def needed_columns(program: Program, costs: NDArray[np.int64]) -> Mask:
 
 
 def _groups(program: Program) -> list[NDArray[np.intp]]:
-    """Return the groups of two or more integer columns from 0 upwards with equal entries."""
+    """Return the groups of two or more integer columns with lower bound 0 and equal entries."""
     columns = program.rows.tocsc()
     columns.eliminate_zeros()
     columns.sort_indices()
@@ -137,7 +138,7 @@ def _groups(program: Program) -> list[NDArray[np.intp]]:
 
 
 class _Limits:
-    """The rows of integers, and the least and largest value of each term."""
+    """Integer rows, and the least and largest value of each term."""
 
     def __init__(self, program: Program, whole: Mask) -> None:
         self._columns = program.rows.tocsc()
@@ -151,7 +152,7 @@ class _Limits:
         self._high = high
 
     def largest_sum(self, group: NDArray[np.intp]) -> float:
-        """Return the largest sum of a group's columns that bounds and single rows allow."""
+        """Return the largest sum of a group's columns within bounds and single rows."""
         column = slice(self._columns.indptr[group[0]], self._columns.indptr[group[0] + 1])
         rows, factors = self._columns.indices[column], self._columns.data[column]
         most = float(self._high[group].sum())
@@ -166,11 +167,11 @@ class _Limits:
 
 
 def _dominated(costs: NDArray[np.int64], takers: Mask) -> Mask:
-    """Mark the columns that a taker makes unnecessary; a taker that stays makes each of them so."""
+    """Mark the columns made unnecessary by a taker; the taker of a marked column stays."""
     no_worse = (costs[:, :, None] <= costs[:, None, :]).all(axis=0)  # [k, j]: k costs no more than j
     equal = no_worse & no_worse.T
     order = np.arange(costs.shape[1])
-    # among equal columns a taker comes before the others, then the first one
+    # among equal columns a taker comes first, then the first column
     before = (takers[:, None] & ~takers[None, :]) | (
         (takers[:, None] == takers[None, :]) & (order[:, None] < order[None, :])
     )

@@ -1,9 +1,9 @@
-"""Answers of the programs of a search in a study, so that a killed search goes on with them.
+"""Recorded answers of a search's programs in a study, so that a killed search can resume.
 
-A search asks its questions in an order that depends on nothing but the answers. Asked again, it gets those in
-the study without a solver, and goes on with the first one that is not there. The key of an answer is the
-question itself, so that it is never taken for another one. A solution is checked again before it counts; that
-nothing is better, or that there is none, rests on the file.
+The order of a search's questions depends on its answers alone. On resuming, recorded questions are answered
+without a solver, and the search continues with the first unrecorded one. The key of an answer is the
+question itself, so that answers are never mixed up. A solution is checked again before it counts. That
+nothing is better, or that there is no solution, is taken from the file.
 """
 
 import contextlib
@@ -27,16 +27,16 @@ from shortlist.runs.records import digest_of_arrays
 from shortlist.runs.study import Finished, Study
 
 TOLERANCE = 1e-5
-"""Tolerance on the limits of rows and columns that take no integers, as a share of their terms."""
+"""Tolerance on the limits of rows and columns that are not integer, as a share of their terms."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """The answer to a question.
+    """Answer to a question.
 
-    `values`, ``(n_columns,)``: the best solution, None if there is none. `n_programs`, `n_handed_over`:
-    programs that it took, and those among them that went to CP-SAT. `finished`: whether the search for it was
-    complete; otherwise nothing is proved.
+    `values`, ``(n_columns,)``: best solution, None if there is none. `n_programs`, `n_handed_over`: number
+    of programs solved for it, and those of them that went to CP-SAT. `finished`: whether the search for it
+    was complete; otherwise nothing is proved.
     """
 
     values: NDArray[Any] | None
@@ -46,7 +46,7 @@ class Solved:
 
 
 class RecordedSolves:
-    """The answers that a study holds of one search; without a file it holds none.
+    """Recorded answers of one search in a study; without a file there are none.
 
     Raises BadInputError if the study belongs to another program or other settings.
     """
@@ -69,11 +69,12 @@ class RecordedSolves:
     def known(
         self, weights: Vector, box: tuple[Vector, Vector], *further: NDArray[Any]
     ) -> tuple[str, Solved | None]:
-        """Return the key of a question, and its answer if there is one; no key without a file.
+        """Return the key of a question, and its answer if there is one; an empty key without a file.
 
-        `weights`: what is minimised. `box`: least and largest objectives. `further`: what else is asked.
+        `weights`: weights of the minimised sum. `box`: least and largest objectives. `further`: other parts
+        of the question.
 
-        Raises BadFileError if the answer is none, or its solution is none of the program and the box.
+        Raises BadFileError if the answer is malformed, or its solution is outside the program or the box.
         """
         if not self.keeps:
             return "", None
@@ -82,7 +83,7 @@ class RecordedSolves:
         return key, self._opened(self._known[key], box) if key in self._known else None
 
     def add(self, key: str, solved: Solved) -> None:
-        """Note the answer to the question that was asked last, and write if it is time to."""
+        """Add the answer to the last question, and write the file if it is time."""
         if not self.keeps:
             return
         now = seconds_now()
@@ -126,7 +127,7 @@ class RecordedSolves:
         return whole_rows(self._program)
 
     def _is_solution(self, values: Floats, box: tuple[Vector, Vector]) -> bool:
-        """Whether columns keep the program and the box, rows of integers exactly where no sum passes 2^53."""
+        """Whether columns meet the program and the box; integer rows exactly if no sum exceeds 2^53."""
         program, rows = self._program, self._rows.program
         if values.shape != (program.n_columns,) or not np.isfinite(values).all():
             return False
@@ -149,7 +150,7 @@ def _within(sums: Floats, lower: Floats, upper: Floats, exact: Mask, sizes: Floa
 
 
 def packed_columns(columns: NDArray[Any]) -> list[Any]:
-    """Return columns as JSON has them; one of 0 and 1 takes a quarter of a character.
+    """Return columns as JSON values; 0/1 columns take a quarter of a character each.
 
     >>> packed_columns(np.array([1, 0, 1])), opened_columns([3, "a0"]).tolist()
     ([3, 'a0'], [1, 0, 1])
@@ -160,7 +161,7 @@ def packed_columns(columns: NDArray[Any]) -> list[Any]:
 
 
 def opened_columns(packed: list[Any]) -> NDArray[Any]:
-    """Undo :func:`packed_columns`; raises ValueError or TypeError for something else."""
+    """Undo :func:`packed_columns`; raises ValueError or TypeError for malformed data."""
     if len(packed) == 2 and isinstance(packed[1], str):
         bits = np.frombuffer(bytes.fromhex(packed[1]), dtype=np.uint8)
         return np.unpackbits(bits, count=packed[0])
@@ -168,7 +169,7 @@ def opened_columns(packed: list[Any]) -> NDArray[Any]:
 
 
 def program_fingerprint(program: Program) -> str:
-    """Return a SHA-256 of everything that decides a program's answers."""
+    """Return a SHA-256 of all parts of a program that decide its answers."""
     digest = hashlib.sha256()
     rows = program.rows
     arrays: list[NDArray[Any]] = [

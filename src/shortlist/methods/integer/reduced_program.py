@@ -1,4 +1,4 @@
-"""A smaller program with the same solutions, by what clauses say about its columns."""
+"""Reduction of a program by implications of clauses about its columns."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, eq=False)
 class ReducedProgram:
-    """A program, and the way back to the columns of the one it came from.
+    """Smaller program, and the data to restore the columns of the original one.
 
-    `program`: what is left; with an unsatisfiable row if the clauses have no model. `signs`,
-    ``(n_original_columns, n_columns)``: at most one entry per row, 1 or -1; over the integer columns only if
-    nothing was reduced. `constants`, ``(n_original_columns,)``: the original columns are ``signs @ columns +
-    constants``.
+    `program`: the smaller program; it has an unsatisfiable row if the clauses have no model. `signs`,
+    ``(n_original_columns, n_columns)``: at most one entry per row, 1 or -1; over the integer columns only
+    if nothing was reduced. `constants`, ``(n_original_columns,)``: the original columns are ``signs @
+    columns + constants``.
     """
 
     program: Program
@@ -32,7 +32,7 @@ class ReducedProgram:
     constants: NDArray[np.int64]
 
     def restore(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Turn solutions of the smaller program, ``(n, n_columns)``, into solutions of the original one."""
+        """Convert solutions of the smaller program, ``(n, n_columns)``, to solutions of the original."""
         restored: NDArray[np.int64] = (self.signs @ columns.T).T + self.constants
         return restored
 
@@ -42,16 +42,16 @@ def reduce_program(
 ) -> ReducedProgram:
     """Return a program without fixed and equivalent columns.
 
-    `program`: every column that the clauses name is integer within 0..1. `clauses`: what every solution of
-    `program` satisfies; variable v is column v - 1, and variables beyond the columns are auxiliary: some
-    value of them satisfies the clauses. Without clauses nothing changes. `budget`: what is not found in time
-    is not made smaller.
+    `program`: every column named by the clauses is integer within 0..1. `clauses`: clauses that every
+    solution of `program` satisfies; variable v is column v - 1. Variables beyond the columns are auxiliary:
+    some value of them satisfies the clauses. Without clauses nothing changes. `budget`: implications not
+    found in time are not used.
 
-    Fixed columns are gone, and equivalent ones are one column; see
-    :func:`shortlist.logic.compilation.presolve`,
-    which probes. Rows that always hold and repeated rows are dropped. Rows that are clauses lose literals
-    that the other clauses make unnecessary, and those are dropped that contain all literals of another or
-    follow from a chain of clauses of two literals. Objectives keep their values exactly.
+    Fixed columns are dropped, and equivalent ones become one column; see
+    :func:`shortlist.logic.compilation.presolve`, which probes. Rows that always hold and repeated rows are
+    dropped. Rows that are clauses lose literals that the other clauses make unnecessary. Clauses that
+    contain another one, or follow from a chain of clauses of two literals, are dropped. Objectives keep
+    their values exactly.
 
     Raises BadInputError if the clauses name a column that is not binary.
     """
@@ -97,12 +97,12 @@ def reduce_program(
     if found.clauses.n_clauses and not len(found.clauses.literals):
         smaller = smaller.with_rows(
             np.zeros((1, smaller.n_columns)), 1.0, np.inf
-        )  # no model: nothing satisfies this
+        )  # no model: no solution
     return ReducedProgram(smaller, signs, constants)
 
 
 def _without_auxiliaries(clauses: Clauses, n_columns: int, budget: Budget | None) -> Clauses:
-    """Return the implications for the first variables alone: clauses, fixed values, equivalences."""
+    """Return the implications about the first variables only: clauses, fixed values, equivalences."""
     found = presolve_in_time(clauses, budget)
     if found.clauses.n_clauses and not len(found.clauses.literals):
         return Clauses.from_clauses(n_columns, [()])
@@ -119,7 +119,7 @@ def _without_auxiliaries(clauses: Clauses, n_columns: int, budget: Budget | None
 
 
 def _bound_literals(program: Program, clauses: Clauses) -> list[int]:
-    """Return the literals that the bounds of the columns say, after checking that clauses and columns fit."""
+    """Return the literals implied by the bounds of the columns; check that clauses and columns fit."""
     n = clauses.n_variables
     lower, upper = program.column_lower[:n], program.column_upper[:n]
     if not program.integer.all() or (lower < 0).any() or (upper > 1).any():
@@ -131,7 +131,7 @@ def _bound_literals(program: Program, clauses: Clauses) -> list[int]:
 
 
 def _substitution(found: Presolved, n_columns: int) -> tuple[sparse.csr_array, NDArray[np.int64]]:
-    """Return signs and constants of the original columns in terms of the kept ones."""
+    """Return signs and constants of the original columns as functions of the kept ones."""
     kept, named = found.clauses.n_variables, len(found.places)
     live = np.flatnonzero(found.places >= 0)
     others = np.arange(named, n_columns)
@@ -197,7 +197,7 @@ def _ends(rows: sparse.csr_array, program: Program) -> tuple[NDArray[np.float64]
 def _is_clause(
     program: Program, columns: NDArray[np.int32], factors: NDArray[np.float64], limits: tuple[float, float]
 ) -> bool:
-    """Whether a row says that one of some literals is true."""
+    """Whether a row is a clause: it requires one of some literals to be true."""
     binary: Mask = (
         program.integer[columns] & (program.column_lower[columns] == 0) & (program.column_upper[columns] == 1)
     )

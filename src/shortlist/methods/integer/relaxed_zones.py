@@ -1,4 +1,4 @@
-"""Bounds on the columns of a zone by reduced costs of a linear program without integrality."""
+"""Bounds on the columns of a zone by reduced costs of a linear relaxation."""
 
 import dataclasses
 import math
@@ -34,7 +34,7 @@ LARGEST_SUM = 2.0**59
 class Narrowed:
     """Bounds on the columns that remain in a zone.
 
-    `bounds`: bounds of the columns. `duals`: multipliers of the rows, those of the objectives last, where the
+    `bounds`: bounds of the columns. `duals`: multipliers of the rows, those of the objectives last, if the
     linear program has an optimum.
     """
 
@@ -43,17 +43,17 @@ class Narrowed:
 
     @property
     def n_free(self) -> int:
-        """Number of columns that still have a choice."""
+        """Number of columns that are not fixed."""
         return int((self.bounds[0] < self.bounds[1]).sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """Proof by multipliers on the weight of solutions in a zone.
+    """Bound, proved by multipliers, on the weight of solutions in a zone.
 
-    `weights`, ``(n_objectives,)``: what the objectives are multiplied by. `found`: the bound and the reduced
-    costs, None where there is nothing to prove them with. `bounds`: bounds of the columns that it holds for.
-    `integer`: which columns take integers only. `duals`: multipliers of the rows.
+    `weights`, ``(n_objectives,)``: weights of the objectives. `found`: the bound and the reduced costs,
+    None without a proof. `bounds`: bounds of the columns for which it holds. `integer`: mask of the integer
+    columns. `duals`: multipliers of the rows.
     """
 
     weights: Vector
@@ -64,11 +64,11 @@ class Relaxed:
 
     @property
     def least(self) -> int | None:
-        """Least weight that a solution in the zone can have, None if nothing is proved."""
+        """Least possible weight of a solution in the zone, None if nothing is proved."""
         return None if self.found is None else -(-self.found.bound // self.found.scale)
 
     def within(self, most: int) -> Narrowed | None:
-        """Return column bounds implied by a weight of at most `most`; None if infeasible."""
+        """Return the bounds of the columns implied by a weight of at most `most`; None if infeasible."""
         if self.found is None:
             return Narrowed(self.bounds, self.duals)
         left = self.found.bounds_within(most, self.bounds, self.integer)
@@ -76,13 +76,15 @@ class Relaxed:
 
 
 class RelaxedZones:
-    """A program without integrality in HiGHS's memory, its objectives as rows.
+    """Linear relaxation of a program in HiGHS's memory, with its objectives as rows.
 
-    Each zone changes costs and limits of the objectives, and starts from the last basis. HiGHS only proposes
-    multipliers: what they prove is computed in integers (:mod:`shortlist.methods.integer.dual_bounds`), on
-    the rows that add integers; the other rows are left out of the proof.
+    Each zone changes costs and limits of the objectives, and starts from the last basis. HiGHS only
+    proposes multipliers. The bounds that they prove are computed in integers
+    (:mod:`shortlist.methods.integer.dual_bounds`), from the integer rows; the other rows are left out of
+    the proof.
 
-    `bounds`: bounds of the columns, integers where the columns are, from the rows where a column has none.
+    `bounds`: bounds of the columns, integers for integer columns, implied by the rows for columns without a
+    bound.
     """
 
     def __init__(self, program: Program, integers: IntegerObjectives, budget: Budget) -> None:
@@ -102,7 +104,7 @@ class RelaxedZones:
         largest = max(max_coefficient(exact), float(np.abs(integers.costs).max(initial=0)))
         try:
             self._linear = relaxation(exact, integers.costs) if largest < LARGEST_COEFFICIENT else None
-        except SolverError:  # as in _solve: limits that nothing can meet
+        except SolverError:  # as in _solve: limits that cannot be met
             self._linear = None
         self._objective_rows = program.n_rows + np.arange(len(integers))
 
@@ -111,8 +113,8 @@ class RelaxedZones:
     ) -> Narrowed | None:
         """Return bounds of the columns for the solutions with ``f <= upper`` of weight up to `most`.
 
-        None if there is no such solution, which is then proved in integers. `bounds` are what is known of
-        them before.
+        Returns None if there is no such solution, which is then proved in integers. `bounds`: bounds of the
+        columns known before.
         """
         relaxed = self.relax(weights, upper, bounds)
         return None if relaxed is None else relaxed.within(most)
@@ -125,10 +127,10 @@ class RelaxedZones:
         *,
         lower: Vector | None = None,
     ) -> Relaxed | None:
-        """Return the proof of a linear program on the solutions with ``lower <= f <= upper``.
+        """Return the bound of a linear program on the solutions with ``lower <= f <= upper``.
 
-        None if there is no such solution. For reduced costs least values of the objectives are of no use:
-        where the linear program is at all of them, they are 0.
+        Returns None if there is no such solution. Least values of the objectives do not help reduced costs,
+        which are 0 if the linear program meets all of them.
 
         Raises LimitReachedError if the budget ends, or is cancelled.
         """
@@ -150,9 +152,9 @@ class RelaxedZones:
     def best_within(
         self, relaxed: Relaxed, left: Narrowed, upper: Vector, most: int, *, max_nodes: int
     ) -> SearchedPart | None:
-        """Return the solution of least weight in what is `left` of a zone, up to the weight `most`.
+        """Return the solution of least weight, up to `most`, within the bounds `left` of a zone.
 
-        None where a search in integers is not for this program, or for what is left of it.
+        Returns None if a search in integers does not suit the program, or these bounds.
         """
         if not self._countable or relaxed.found is None:
             return None
@@ -165,7 +167,8 @@ class RelaxedZones:
     ) -> SearchedPart | None:
         """Return the solution of least weight with ``f <= upper``, up to the weight `most` if it is given.
 
-        Depends on nothing that was solved before. None where a search in integers is not for this program.
+        The result does not depend on earlier solves. None if a search in integers does not suit the
+        program.
         """
         costs = weights @ self._integers.costs
         if self._linear is None or not self._told_apart(costs):
@@ -173,11 +176,11 @@ class RelaxedZones:
         program = CountedProgram(costs, self._rows, self._limits_with(upper), self.bounds)
         try:
             return best_by_branching(program, most=most, max_nodes=max_nodes, budget=self._budget)
-        except SolverError:  # numbers that HiGHS refuses, though all sums are small enough
+        except SolverError:  # HiGHS refuses some numbers even if all sums are small
             return None
 
     def _told_apart(self, costs: Vector) -> bool:
-        """Whether floats hold every bound, and every sum of a row or of the costs, without rounding."""
+        """Whether floats hold every bound, and every sum of a row or of the costs, exactly."""
         if not self._countable or (self.bounds[0] > self.bounds[1]).any():
             return False
         reach = np.maximum(*np.abs(self.bounds))
@@ -185,7 +188,7 @@ class RelaxedZones:
         return bool(reach.max(initial=0) < LARGEST_INTEGER and sums.max() < LARGEST_INTEGER)
 
     def greatest(self) -> Vector:
-        """Return the greatest values of the objectives, :data:`UNLIMITED` where nothing is proved."""
+        """Return the greatest values of the objectives, :data:`UNLIMITED` if nothing is proved."""
         found = []
         for unit in -np.eye(len(self._integers), dtype=np.int64):
             relaxed = self.relax(unit, self._integers.upper)
@@ -193,9 +196,10 @@ class RelaxedZones:
         return np.minimum(self._integers.upper, np.array(found, dtype=np.int64))
 
     def least(self, lower: Vector, upper: Vector) -> Vector | None:
-        """Return the least values of the objectives of the vectors y with ``lower <= y <= upper``.
+        """Return the least value of each objective over the vectors y with ``lower <= y <= upper``.
 
-        None if there is no such vector. Where nothing is proved, or the budget ends, it is as in `lower`.
+        Returns None if there is no such vector. If nothing is proved, or the budget ends, the value is that
+        of `lower`.
 
         >>> from shortlist.methods.integer.integer_objectives import integer_objectives
         >>> from shortlist.milp.program import LinearObjective, make_program
@@ -225,7 +229,7 @@ class RelaxedZones:
         return found
 
     def duals(self, weights: Vector, upper: Vector) -> Floats | None:
-        """Return the multipliers of the rows where ``weights @ f`` is least, None if it is least nowhere."""
+        """Return the multipliers of the rows at the minimum of ``weights @ f``; None without a minimum."""
         solution = self._solve(weights @ self._integers.costs, self._limits_with(upper))
         return solution.duals if solution is not None and solution.optimal else None
 
@@ -235,7 +239,7 @@ class RelaxedZones:
         return np.append(self._limits[0], least), np.append(self._limits[1], _as_limits(upper))
 
     def _solve(self, costs: Vector, limits: Interval) -> LinearSolution | None:
-        """Solve the linear program; None where HiGHS does not, which ends all attempts."""
+        """Solve the linear program; None if HiGHS fails, which ends all attempts."""
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)
         if self._linear is None:
@@ -245,7 +249,7 @@ class RelaxedZones:
             self._linear.set_row_bounds(rows, limits[0][rows], limits[1][rows])
             self._linear.set_costs(costs / unit)
             solution = self._linear.solve(self._budget)
-        except SolverError:  # numbers too large for its arithmetic; without it nothing is proved, or lost
+        except SolverError:  # numbers beyond its arithmetic; this only costs proofs
             self._linear = None
             return None
         return dataclasses.replace(solution, duals=solution.duals * unit)
@@ -255,9 +259,9 @@ class RelaxedZones:
 
 
 def relaxation(program: Program, costs: NDArray[Any], *, n_more: int = 0) -> LinearProgram:
-    """Return a program without integrality in HiGHS's memory, with a row without limits for each of `costs`.
+    """Return a linear relaxation in HiGHS's memory, with a row without limits for each of `costs`.
 
-    `n_more`: columns without bounds or entries that follow those of the program.
+    `n_more`: number of columns without bounds or entries after those of the program.
     """
     free, more = np.full(len(costs), math.inf), np.full(n_more, math.inf)
     linear = LinearProgram(
@@ -275,7 +279,7 @@ def relaxation(program: Program, costs: NDArray[Any], *, n_more: int = 0) -> Lin
 
 
 def _adds_up(rows: IntegerRows, bounds: Interval) -> bool:
-    """Whether no sum of a row within the bounds is too large for 64-bit integers."""
+    """Whether all sums of a row within the bounds fit into 64-bit integers."""
     reach = np.maximum(*np.abs(bounds))
     return bool(np.isfinite(reach).all()) and float((abs(rows.matrix) @ reach).max(initial=0.0)) < LARGEST_SUM
 

@@ -2,17 +2,17 @@
 
 The part of objective space that no known point dominates is a union of zones ``{y : y < u}``, one for each
 local upper bound u (Klamroth, Lacour, Vanderpooten 2015, Sec. 2). A zone is searched by one program that
-minimises positive weights over it. A point found there is non-dominated, because every vector below a member
-of the zone is in the zone; otherwise the zone is empty. As in Tamby and Vanderpooten (2021, Sec. 3), one
-objective k is minimised in priority, so that a point z found in the zone u also proves
-``{y : y_k < z_k, y_i < u_i for the other i}`` empty. Every later zone inside such an empty box is resolved
-without a program. Three things differ from their method. Their second program, which makes the point
-non-dominated, is saved by integer weights that let k decide whenever one step of k outweighs the ranges of
-the others inside the zone; where such weights would be too large for a solver's arithmetic they are smaller,
-the point is still non-dominated, and the empty box is as large as the optimal value proves. The program is
-bounded in objective k as well, which makes empty zones infeasible at once. And k is the same objective
-always, the one of the widest range: on the published fronts this needed fewer programs than choosing k zone
-by zone.
+minimises positive weights over it. A point found there is non-dominated, because every vector below a
+member of the zone is in the zone; otherwise the zone is empty. As in Tamby and Vanderpooten (2021, Sec. 3),
+one objective k is minimised with priority. A point z found in the zone u then also proves ``{y : y_k < z_k,
+y_i < u_i for the other i}`` empty. Every later zone inside such an empty box is resolved without a program.
+
+Three things differ from their method. Their second program, which makes the point non-dominated, is saved
+by integer weights. These give k priority whenever one step of k outweighs the ranges of the others inside
+the zone. If such weights would be too large for a solver's arithmetic they are smaller; the point is still
+non-dominated, and the optimal value determines the size of the empty box. The program is bounded in
+objective k as well, which makes empty zones infeasible at once. And k is always the objective of the widest
+range: on the published fronts this needed fewer programs than choosing k zone by zone.
 """
 
 import dataclasses
@@ -64,11 +64,12 @@ def search_zones(
     Raises BadInputError if the objectives are no exact integers or are unbounded. Raises SolverError if the
     solver contradicts itself.
 
-    Two objectives are searched in two phases (:mod:`shortlist.methods.integer.two_phases`). Of three and
-    more, zones are searched in what reduced costs leave of a program, by up to six small programs for a zone,
-    most of which need no solver (:mod:`shortlist.methods.integer.zone_parts`). By whole programs, with p
-    objectives, n points and m zones at the end, at most 2p + n + m programs are solved; m is at most 2n + 1
-    for p = 3 and of the order of n to the power p // 2 in general. Linear programs are not counted.
+    Two objectives are searched in two phases (:mod:`shortlist.methods.integer.two_phases`). With three and
+    more, zones are searched within the columns that reduced costs leave open, by up to six small programs
+    for a zone, most of which need no solver (:mod:`shortlist.methods.integer.zone_parts`). By whole
+    programs, with p objectives, n points and m zones at the end, at most 2p + n + m programs are solved; m
+    is at most 2n + 1 for p = 3 and of the order of n to the power p // 2 in general. Linear programs are
+    not counted.
 
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
@@ -126,7 +127,7 @@ def search_zones(
 
 
 def _ideal(integers: IntegerObjectives, least: Vector, n_known: int) -> list[float | None]:
-    """Return the proved best value of each objective in the user's sign and unit, None if not known."""
+    """Return the proved best value of each objective in the user's sign and unit; None if unknown."""
     points = integers.points([least])[0].tolist()
     return [
         point * objective.sign / (objective.scale or 1) if index < n_known else None
@@ -135,7 +136,7 @@ def _ideal(integers: IntegerObjectives, least: Vector, n_known: int) -> list[flo
 
 
 class _Search:
-    """The state of a search: points found, zones, and boxes known to be empty."""
+    """State of a search: points found, zones, and boxes known to be empty."""
 
     def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones, parts: ZoneParts | None) -> None:
         integers = solves.integers
@@ -152,7 +153,7 @@ class _Search:
 
     @property
     def n_zones(self) -> int:
-        """Number of zones that the points found leave, searched or not."""
+        """Number of zones left by the points found, searched or not."""
         return len(self.zones)
 
     @property
@@ -161,7 +162,7 @@ class _Search:
         return int(self._open.sum())
 
     def run(self) -> None:
-        """Search zone after zone until none is left."""
+        """Search one zone after the other until none is left."""
         if not self._find_ideal():
             self._open[:] = False
             return
@@ -176,7 +177,7 @@ class _Search:
             self._search_zone(chosen, self.zones[chosen].copy())
 
     def _search_zone(self, chosen: int, zone: Vector) -> None:
-        """Find the best point of the zone number `chosen`, and note what the answer proves."""
+        """Find the best point of the zone with index `chosen`, and record the box proved empty."""
         answer = None
         if self._parts is not None and (zone < UNLIMITED).all():
             answer = self._parts.answer(zone, self.least, self.found.vectors)
@@ -197,7 +198,8 @@ class _Search:
             self._solves.integers, first, self.least, upper, self._solves.largest_objective
         )
         start = None
-        # without a bound on the first objective, known answers say "empty" sooner than infeasible programs
+        # without a bound on the first objective, known answers prove zones empty sooner than infeasible
+        # programs
         if decides:
             upper[first] = UNLIMITED
             start = self._best_known(weights, upper)
@@ -222,7 +224,7 @@ class _Search:
     def _find_end(self, index: int) -> None:
         """Find a non-dominated point with the least value of an objective.
 
-        The ends of the front come first, so that a search which time cuts short still has them.
+        The ends of the front come first, so that a search has them even if time runs out.
         """
         upper = self._solves.integers.upper.copy()
         upper[index] = self.least[index]
@@ -236,14 +238,17 @@ class _Search:
             self._split(point)
 
     def _largest(self) -> int:
-        """Return the open zone with the largest projection along the first objective (ties: the oldest)."""
+        """Return the index of the open zone with the largest projection along the first objective.
+
+        Ties go to the oldest zone.
+        """
         opened = np.flatnonzero(self._open)
         sides = (self.zones[opened] - self.least).astype(np.float64)
         sides[:, self._first] = 1.0
         return int(opened[np.argmax(sides.prod(axis=1))])
 
     def _check(self, point: Vector) -> None:
-        """Raise if `point` contradicts what earlier answers proved."""
+        """Raise an error if `point` contradicts earlier proofs."""
         in_box, found = (point < self._boxes).all(axis=1).any(), self.found.vectors
         if in_box or (point <= found).all(axis=1).any() or (point >= found).all(axis=1).any():
             raise SolverError(
@@ -251,25 +256,25 @@ class _Search:
             )
 
     def _add_box(self, weights: Vector, point: Vector, zone: Vector) -> None:
-        """Note the box that the optimality of `point` proves to be empty, and close the zones inside.
+        """Record the box proved empty by the optimality of `point`, and close the zones inside.
 
         `point` minimises ``weights @ y`` over the zone or over the zone without its bound on the first
         objective.
         """
         first = self._first
         others = np.arange(len(zone)) != first
-        # no vector of the zone has a larger weight of the others
+        # largest weight of the other objectives in the zone
         most = int(weights[others] @ (zone[others] - 1))
         least = int(weights @ point)
         box = zone.copy()
-        bound = -((most - least) // int(weights[first]))  # because w_k y_k >= least - most
+        bound = -((most - least) // int(weights[first]))  # as w_k y_k >= least - most
         if bound > self.least[first]:
             box[first] = bound
             self._boxes = np.vstack([self._boxes, box])
             self._open &= ~(self.zones <= box).all(axis=1)
 
     def _split(self, point: Vector) -> None:
-        """Replace the zones that contain `point` by smaller ones, closed if a known box contains them."""
+        """Replace the zones that contain `point` by smaller ones; close those inside a known empty box."""
         hit, fresh = split_zones(self.zones, point)
         opened: Mask = np.all(fresh > self.least, axis=1)
         for index in np.flatnonzero(opened):
@@ -280,7 +285,7 @@ class _Search:
 
 
 def split_zones(zones: Points, point: Vector) -> tuple[Mask, Points]:
-    """Return which zones contain `point`, and their replacements.
+    """Mark the zones that contain `point`, and return their replacements.
 
     Each zone u with ``point < u`` gives one candidate per objective j, with ``u_j`` lowered to ``point_j``.
     Redundant candidates, those inside another zone, can only lie inside one that has the same component j:

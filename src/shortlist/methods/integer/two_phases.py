@@ -1,14 +1,14 @@
-"""Complete fronts of two objectives: first the points on its lower hull, then the triangles between them.
+"""Complete fronts of two objectives: the points on the lower hull, then the triangles between them.
 
-Two neighbours a and b on the front leave one box in which further points can lie,
-``a_1 < y_1 < b_1`` and ``b_2 < y_2 < a_2``. With the weights of the line through a and b, what lies below the
-line is looked for first (Aneja and Nair 1979); where nothing is left below, the points above it lie in a
-triangle, and their weight is at most that of its corner ``(b_1 - 1, a_2 - 1)`` (Ulungu and Teghem 1995). In
-both phases the weight of what is looked for has an upper limit, so that reduced costs of one linear program
-fix columns (:mod:`shortlist.methods.integer.relaxed_zones`), mostly nearly all of them. What is left is
-searched in integers, as for zones of more objectives (:mod:`shortlist.methods.integer.zone_parts`). Only what
-that does not decide goes to a solver, a triangle by weights that let one objective decide and the other break
-ties. Every answer cuts off what its weight proves empty.
+Two neighbours a and b on the front leave one box in which further points can lie, ``a_1 < y_1 < b_1`` and
+``b_2 < y_2 < a_2``. With the weights of the line through a and b, points below the line are searched first
+(Aneja and Nair 1979). If none is left below, the points above it lie in a triangle, and their weight is at
+most that of its corner ``(b_1 - 1, a_2 - 1)`` (Ulungu and Teghem 1995). In both phases the weight has an
+upper limit, so that reduced costs of one linear program fix columns
+(:mod:`shortlist.methods.integer.relaxed_zones`), mostly nearly all of them. The rest is searched in
+integers, as for zones of more objectives (:mod:`shortlist.methods.integer.zone_parts`). Undecided parts go
+to a solver; those of a triangle with weights that give one objective priority and use the other to break
+ties. Every answer cuts off the region that its weight proves empty.
 """
 
 import math
@@ -26,20 +26,20 @@ from shortlist.methods.integer.relaxed_zones import Narrowed, RelaxedZones
 from shortlist.methods.integer.zone_parts import ZoneParts, weight_of
 
 WIDE = 4
-"""Number of columns per row: from it on, and :data:`SMALL` columns, the linear program is nearly whole: its
-reduced costs leave few columns, and presolve takes longer than it saves.
+"""Columns per row from which, with more than :data:`SMALL` columns, presolve is skipped: reduced costs
+leave few columns there, and presolve takes longer than it saves.
 """
 SMALL = 30
 LARGEST_WEIGHED = LARGEST_INTEGER // 4
-"""Bound that weighted objectives, and the sums of weighted costs, stay below."""
+"""Size that weighted objectives, and the sums of weighted costs, stay below."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Gap:
     """Open part of the front between two neighbours.
 
-    `below` says whether points below their line are still looked for; `bounds` of the columns are those that
-    hold there, if more is known than of all.
+    `below`: whether points below their line are still to be searched. `bounds`: bounds of the columns in
+    the gap, if tighter ones are known than those of all.
     """
 
     left: Vector
@@ -49,7 +49,7 @@ class _Gap:
 
     @property
     def box(self) -> Box:
-        """The vectors strictly between the neighbours."""
+        """Least and largest vectors strictly between the neighbours."""
         least = np.array([self.left[0], self.right[1]]) + 1
         return least, np.array([self.right[0], self.left[1]]) - 1
 
@@ -65,10 +65,10 @@ class _Gap:
 
 
 class TwoPhases:
-    """The state of a search: points found, and gaps between neighbours that are still open.
+    """State of a search: points found, and open gaps between neighbours.
 
-    `found`: non-dominated vectors. `least`, ``(2,)``: least values, proved for the first
-    `n_known_ends` objectives.
+    `found`: non-dominated vectors. `least`, ``(2,)``: least values, proved for the first `n_known_ends`
+    objectives.
     """
 
     def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones, parts: ZoneParts) -> None:
@@ -90,11 +90,11 @@ class TwoPhases:
 
     @property
     def n_zones(self) -> int:
-        """Number of zones that the points found leave: the gaps between them, and what is beyond the ends."""
+        """Number of zones left by the points found: the gaps, and the regions beyond the ends."""
         return len(self.found) + 1
 
     def run(self) -> None:
-        """Search gap after gap until none is left."""
+        """Search one gap after the other until none is left."""
         ends = self._ends()
         self._begun = True
         if ends is None:
@@ -112,7 +112,7 @@ class TwoPhases:
             self._gaps.append(gap)
 
     def _ends(self) -> tuple[Vector, Vector] | None:
-        """Find the non-dominated vectors with the least value of each objective, None if there are none."""
+        """Return the non-dominated vectors with the least value of each objective; None if there are none."""
         ends = []
         for index in range(2):
             weights = np.eye(2, dtype=np.int64)[index]
@@ -128,11 +128,11 @@ class TwoPhases:
             self.least[index] = first[index]
             self.n_known_ends = index + 1
             ends.append(self._end(first, index))
-            self.found.add(ends[-1])  # at once: a limit may come before the other end
+            self.found.add(ends[-1])  # at once, as a limit may come before the other end
         return ends[0], ends[1]
 
     def _end(self, first: Vector, index: int) -> Vector:
-        """Return the best vector with the value of `first` in one objective."""
+        """Return the best vector with the same value as `first` in one objective."""
         other = 1 - index
         least, most = self.least.copy(), first.copy()
         most[other] -= 1
@@ -150,7 +150,7 @@ class TwoPhases:
         return first if better is None else better
 
     def _below(self, gap: _Gap) -> list[_Gap]:
-        """Look for a point below the line through two neighbours; return what is left to search."""
+        """Search for a point below the line through two neighbours; return the gaps that remain."""
         weights, box = self._line(gap), gap.box
         limit = min(weight_of(weights, gap.left), weight_of(weights, gap.right)) - 1
         relaxed = self._relaxed.relax(weights, box[1], gap.bounds)
@@ -164,14 +164,14 @@ class TwoPhases:
             else:
                 coarser, part = self._told_part(weights, box, narrowed)
                 point = self._solves.minimise_part(coarser, box, part, presolve=self._presolve)
-            # a solver's point beyond the limit may be dominated by one that is not in the part
+            # a solver's point beyond the limit may be dominated by one outside the part
             if point is not None and weight_of(weights, point) <= limit:
                 self.found.add(point)
                 return [_Gap(gap.left, point, below=True), _Gap(point, gap.right, below=True)]
         return [_Gap(gap.left, gap.right, below=False, bounds=gap.bounds)]
 
     def _triangle(self, gap: _Gap) -> list[_Gap]:
-        """Look for a point in the triangle between two neighbours; return what is left to search."""
+        """Search for a point in the triangle between two neighbours; return the gaps that remain."""
         weights, box = self._line(gap), gap.box
         most = weight_of(weights, box[1])
         relaxed = self._relaxed.relax(weights, box[1], gap.bounds)
@@ -198,7 +198,7 @@ class TwoPhases:
         return [side for side in sides if weight_of(weights, side.box[1]) >= proved]
 
     def _line(self, gap: _Gap) -> Vector:
-        """Return weights that make two neighbours equal, or nearly so where numbers would be too large."""
+        """Return weights that make two neighbours equal, or nearly so if numbers would be too large."""
         exact = gap.left[1] - gap.right[1], gap.right[0] - gap.left[0]
         sizes = np.maximum(self._sizes, np.abs([gap.left, gap.right]).max(axis=0)).tolist()
         total = sum(int(weight) * size for weight, size in zip(exact, sizes, strict=True))
@@ -207,7 +207,7 @@ class TwoPhases:
         return weights
 
     def _deciding(self, gap: _Gap) -> Vector:
-        """Return weights that let the objective of the wider range decide, by one step of it."""
+        """Return weights that give the objective of the wider range priority."""
         least, most = gap.box
         ranges = most - least
         first = int(np.argmax(ranges))
@@ -217,7 +217,7 @@ class TwoPhases:
         return weights
 
     def _told_part(self, weights: Vector, box: Box, narrowed: Narrowed) -> tuple[Vector, ProgramPart]:
-        """Return the part with weights so small, in about their ratio, that the solver tells steps apart."""
+        """Return smaller weights, in about the same ratio, that the solver resolves, and their part."""
         solves = self._solves
         part = solves.part_within(box, narrowed.bounds, weights, narrowed.duals)
         while not solves.tells_apart(part) and weights.max() > 1:

@@ -1,15 +1,16 @@
-"""The best point of a zone, looked for in what reduced costs leave of the program.
+"""Search for the best point of a zone, within the columns that reduced costs leave open.
 
 A linear program with weights that balance the sides of the zone gives a bound and reduced costs. The weight
-of what is looked for is first limited to little more than the bound: an answer within this limit is best, and
-few columns are left. Where there is none the limit rises, at last to the zone's own.
+is first limited to little more than the bound: an answer within this limit is best, and few columns are
+open. Without an answer the limit rises, at last to the zone's own.
 
-What is left is searched in integers (:mod:`shortlist.methods.integer.branching`). Where that takes too many
-decisions, the zone is nearly always empty, and the weights do not show it: its sides were measured from the
-ideal point, and one objective leaves far less room than another. Then one linear program for each objective
-measures the sides anew, each fixing columns for the next, and the new weights bound the zone again. Only what
-is not decided then goes to a solver. On assignment of three objectives, 50 x 50, one of 50 zones needs the
-second weights and one of 1,000 a solver; with a solver for all of them a point took six times as long.
+The open columns are searched in integers (:mod:`shortlist.methods.integer.branching`). If that takes too
+many decisions, the zone is nearly always empty, but the weights do not show it: its sides were measured
+from the ideal point, and one objective has far less room than another. Then one linear program for each
+objective measures the sides anew, each fixing columns for the next, and the new weights bound the zone
+again. Only zones that are still undecided go to a solver. On assignment of three objectives, 50 x 50, one
+of 50 zones needs the second weights and one of 1,000 a solver; with a solver for all of them a point took
+six times as long.
 """
 
 from collections.abc import Iterator
@@ -24,27 +25,29 @@ from shortlist.methods.integer.recorded_solves import Solved
 from shortlist.methods.integer.relaxed_zones import Narrowed, Relaxed, RelaxedZones
 
 LIMITS = 2.0, 8.0
-"""Offsets of the limits above the bound of a linear program, in means of the previous offsets."""
+"""Limits above the bound of a linear program, in multiples of the mean excess of earlier answers."""
 LARGEST_RATIO = 1000.0
 FEW_NODES, MANY_NODES = 1000, 5000
-"""Decisions after which the search in integers gives up, at first, and with weights that suit the zone."""
+"""Most decisions of the search in integers, with the first weights and with the second ones."""
 N_BY_SOLVER = 25
-"""Programs that a solver answers first: loading the compiled search takes about as long, half a second."""
+"""Number of programs that a solver answers first: loading the compiled search takes about as long, half a
+second.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The best point of a zone, None if it is empty, and the weights that it is best for."""
+    """Best point of a zone, None if it is empty, and the weights that it minimises."""
 
     weights: Vector
     point: Vector | None
 
 
 class ZoneParts:
-    """Answers zone after zone, and learns how far above their bounds answers are.
+    """Search of one zone after the other, which learns the mean excess of answers over their bounds.
 
-    `solves`: solves what is left to a solver, and keeps the answers. `relaxed`: the linear program.
-    `n_by_solver`: after this many programs of `solves`, what is left of a zone is searched in integers first.
+    `solves`: sessions with the solver, and the answers. `relaxed`: the linear program. `n_by_solver`:
+    number of programs of `solves` after which zones are searched in integers first.
     """
 
     def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones, *, n_by_solver: int) -> None:
@@ -52,7 +55,7 @@ class ZoneParts:
         self._mean_excess = 1.0
 
     def answer(self, zone: Vector, least: Vector, found: Points) -> Answer | None:
-        """Return the best point of the open zone below `zone`; None if a linear program proves nothing.
+        """Return the best point of the open zone below `zone`; None if the linear program proves nothing.
 
         `least` holds the least value of each objective, `found` the points found before.
         """
@@ -66,9 +69,9 @@ class ZoneParts:
         )
 
     def _sharper(self, upper: Vector, least: Vector, reach: Vector) -> Relaxed | None:
-        """Return the bound of weights that balance what linear programs leave of each side; None if nothing.
+        """Return the bound with weights that balance the remaining sides; None if the zone is empty.
 
-        What they leave of the columns is known to the bound.
+        One linear program per objective narrows the columns, and so the sides, before.
         """
         bounds, sides = self._relaxed.bounds, upper + 1 - least
         for index, unit in enumerate(np.eye(len(upper), dtype=np.int64)):
@@ -84,10 +87,10 @@ class ZoneParts:
     def best(
         self, relaxed: Relaxed, box: Box, most: int, *, rising: bool = True, max_nodes: int = MANY_NODES
     ) -> Answer | None:
-        """Return the best point in a box of objectives of weight up to `most`, by the search in integers.
+        """Return the best point in a box, of weight up to `most`, by the search in integers.
 
-        None where this is not for the program, or gives up. `relaxed`: what a linear program proves below the
-        box. `rising`: whether little more than its bound is searched first.
+        Returns None if this does not suit the program, or the search gives up. `relaxed`: bound of the
+        linear program in the box. `rising`: whether weights little above the bound are searched first.
         """
         weights = relaxed.weights
         if not self.ready or relaxed.least is None:
@@ -117,14 +120,14 @@ class ZoneParts:
         return self._solves.n_programs >= self._n_by_solver
 
     def _learned(self, relaxed: Relaxed, point: Vector) -> Answer:
-        """Return an answer, and note how far it is above the bound of the linear program."""
+        """Return an answer, and update the mean excess over the bound of the linear program."""
         weights = relaxed.weights
         excess = weight_of(weights, point) - (relaxed.least or 0)
         self._mean_excess += (excess / int(weights.sum()) - self._mean_excess) / 16
         return Answer(weights, point)
 
     def _search(self, relaxed: Relaxed | None, upper: Vector, *, solver: bool) -> Answer | None:
-        """Return the best point within the rising limits; None if nothing is proved."""
+        """Return the best point within rising limits of the weight; None if nothing is proved."""
         if relaxed is None:
             return Answer(np.ones_like(upper), None)
         weights = relaxed.weights
@@ -144,7 +147,7 @@ class ZoneParts:
         return Answer(weights, None)
 
     def _solved(self, relaxed: Relaxed, left: Narrowed, box: Box, most: int) -> Answer | None:
-        """Return the best point of weight up to `most` by a solver; None where no solver decides that."""
+        """Return the best point of weight up to `most` by a solver; None if no solver can decide."""
         part = self._solves.part_within(box, left.bounds, relaxed.weights, left.duals)
         if not self._solves.tells_apart(part) and not self._solves.in_integers(part):
             return None
@@ -152,7 +155,7 @@ class ZoneParts:
         return Answer(relaxed.weights, None) if point is None else self._learned(relaxed, point)
 
     def _limits(self, weights: Vector, least: int, most: int) -> Iterator[int]:
-        """Yield limits of the weight from little above `least` to `most`."""
+        """Yield rising limits of the weight, from a little above `least` to `most`."""
         total = int(weights.sum())
         for factor in LIMITS:
             limit = least + max(1, int(factor * self._mean_excess * total))
@@ -167,7 +170,7 @@ def weight_of(weights: Vector, vector: Vector) -> int:
 
 
 def _balanced(sides: Vector, reach: Vector) -> Vector:
-    """Return weights that make a side count about the same in every objective, and at most `reach`."""
+    """Return weights of at most `reach` that make the sides of all objectives count about the same."""
     lengths = np.clip(sides, 1, np.maximum(reach, 1)).astype(np.float64)
     ratios = np.rint(np.minimum(lengths.max() / lengths, LARGEST_RATIO))
     weights: Vector = np.maximum(1, ratios).astype(np.int64)

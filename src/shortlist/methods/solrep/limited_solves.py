@@ -1,4 +1,4 @@
-"""Bounded solves that may stop early: each answer has its proof, and the bound that is left."""
+"""Bounded solves with a limit each; an answer has its proof, and the remaining bound."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -33,18 +33,18 @@ from shortlist.results.proof import Proof, ProofKind, Status, relative_gap
 from shortlist.runs import Finished, Study
 
 MANY_COLUMNS = 300
-"""From this number of columns on, HiGHS makes a part smaller before it solves it: on eCos this takes a third
-of the time, on the smaller parts of E-Shop and uClinux it takes longer than the program.
+"""Number of columns from which HiGHS presolves a part: on eCos this takes a third of the time, on the
+smaller parts of E-Shop and uClinux it takes longer than the program.
 """
 
 MOST_COLUMNS = 2000
-"""Larger programs are left to a solver. On compact Linux, 5,602 columns, a linear program takes .2 s, and
-hundreds of them decide no reference point.
+"""Most columns of a program for the search in integers; larger ones go to a solver. On compact Linux, 5,602
+columns, a linear program takes .2 s, and hundreds of them decide no reference point.
 """
 
 LEAST_NODES, ROWS_PER_NODE = 40, 5
-"""A search is given up after one linear program for every five rows, and not before 40: a solver then answers
-in about as long. HiGHS and its check take as long as 180 linear programs on eCos (919 rows), 65 on E-Shop
+"""Most linear programs of a search: one for every five rows, but at least 40; a solver then answers in
+about as long. HiGHS and its check take as long as 180 linear programs on eCos (919 rows), 65 on E-Shop
 (216) and 22 on uClinux.
 """
 
@@ -53,12 +53,11 @@ in about as long. HiGHS and its check take as long as 180 linear programs on eCo
 class ProgramOutcome:
     """Outcome of solving one program.
 
-    `status`: OPTIMAL: `vector` is proved best. FEASIBLE: found, not proved. INFEASIBLE: nothing is within the
-    bounds. UNKNOWN: stopped before anything was found. `vector`: the objectives found, in steps,
-    ``(n_objectives,)``. `bound`: no vector within the bounds has smaller weighted objectives; -UNLIMITED when
-    nothing is known. `columns`: the solution, ``(n_integer_columns,)``. `value`: the weighted objectives of
-    `vector`; 0 without one. `checked`: whether integers prove the answer, or a second program found nothing
-    better.
+    `status`: OPTIMAL: `vector` is proved best. FEASIBLE: found, not proved. INFEASIBLE: nothing is within
+    the bounds. UNKNOWN: stopped before anything was found. `vector`: objectives found, in steps,
+    ``(n_objectives,)``. `bound`: lower bound on the weighted objectives within the bounds; -UNLIMITED if
+    unknown. `columns`: the solution, ``(n_integer_columns,)``. `value`: weighted objectives of `vector`; 0
+    without one. `checked`: whether integers prove the answer, or a second program found nothing better.
     """
 
     status: Status
@@ -72,10 +71,10 @@ class ProgramOutcome:
 class LimitedSolves(BoundedSolves):
     """Bounded solves in which each program has a limit of its own.
 
-    `checks`: whether a proved answer is checked: nothing that costs one unit less must be there. The
-    relaxation proves it in integers, or leaves columns that a second program takes, asked of a solver with
-    another seed. The limits of each program hold for it too; where they end it, the answer stays proved, but
-    is not checked.
+    `checks`: whether a proved answer is checked by a search for costs one unit lower. The relaxation
+    excludes them in integers, or leaves columns for a second program, for a solver with another seed. The
+    limits of each program hold for the check too; if they end it, the answer stays proved, but is not
+    checked.
     """
 
     checks = False
@@ -83,26 +82,26 @@ class LimitedSolves(BoundedSolves):
 
     @cached_property
     def relaxed(self) -> RelaxedZones:
-        """The program without integrality."""
+        """Linear relaxation of the program."""
         return RelaxedZones(self.program, self.integers, self.budget)
 
     def remember(self, vector: Vector, columns: NDArray[np.int64]) -> None:
-        """Note a solution that another session found, so that programs can start from it."""
+        """Store a solution that another session found, so that programs can start from it."""
         self.met.add(vector, columns)
 
     def attempt(
         self, weights: Vector, upper: Vector, *, start: Vector | None = None, each: Limits = NO_LIMITS
     ) -> ProgramOutcome:
-        """Minimise ``weights @ f`` with ``f <= upper`` as far as the limits of `each` program allow.
+        """Minimise ``weights @ f`` with ``f <= upper`` within the limits of `each` program.
 
-        Each program has a session of its own: what it answers depends on nothing that was solved before, so
-        that a search that goes on from a study finds what it would have found.
+        Each program has a session of its own: its answer does not depend on earlier solves, so that a
+        search resumed from a study finds the same answers.
 
-        `start` is an earlier answer, or a remembered one, within `upper`.
+        `start` is an earlier answer, or a stored one, within `upper`.
 
-        Raises LimitReachedError if the whole search has to end; what the program had found by then is
-        dropped. Raises BadInputError if the objective is unbounded. Raises SolverError if no attempt gives an
-        answer that stands the check in integers.
+        Raises LimitReachedError if the whole search has to end; the program's results so far are dropped.
+        Raises BadInputError if the objective is unbounded. Raises SolverError if no attempt gives an answer
+        that passes the check in integers.
         """
         searched = self._by_branching(weights, upper, start) if each == NO_LIMITS else None
         if searched is not None:
@@ -141,7 +140,7 @@ class LimitedSolves(BoundedSolves):
         )
 
     def _by_branching(self, weights: Vector, upper: Vector, start: Vector | None) -> ProgramOutcome | None:
-        """Return an answer that is proved in integers; None where the program is too large or too hard."""
+        """Return an answer that is proved in integers; None if the program is too large or too hard."""
         if self._asked_for != "highs" or self.program.n_columns > MOST_COLUMNS:
             return None
         self._check_limits()
@@ -158,7 +157,7 @@ class LimitedSolves(BoundedSolves):
         return ProgramOutcome(Status.OPTIMAL, vector, value, self.columns_of(vector), value, checked=True)
 
     def _better(self, weights: Vector, upper: Vector, value: int, each: Limits) -> bool | None:
-        """Look for a solution with smaller weighted objectives than `value`; None where a limit ended it."""
+        """Look for a solution with weighted objectives below `value`; None if a limit ends the search."""
         relaxed = self.relaxed.relax(weights, upper)
         narrowed = None if relaxed is None else relaxed.within(value - 1)
         if narrowed is None:
@@ -166,7 +165,7 @@ class LimitedSolves(BoundedSolves):
         box = np.full_like(upper, -UNLIMITED), upper
         part = self.part_within(box, narrowed.bounds, weights)
         solver = self._solver_of(part, presolve=len(part.free) >= MANY_COLUMNS)
-        solution = self._solve_part(part, value - 1, solver, N_ATTEMPTS, each)  # a seed that no attempt has
+        solution = self._solve_part(part, value - 1, solver, N_ATTEMPTS, each)  # a seed that no attempt used
         if solution.status is Status.INFEASIBLE:
             return False
         return None if solution.values is None else True
@@ -174,7 +173,7 @@ class LimitedSolves(BoundedSolves):
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One finished step of a search: its key, what came out, and how many programs it took."""
+    """Finished step of a search: its key, its outcome, and its number of programs."""
 
     key: str
     outcome: ProgramOutcome
@@ -198,7 +197,7 @@ def finished(record: Record, seconds: float = 0.0) -> Finished:
 
 
 def _as_dict(record: Record) -> dict[str, Any]:
-    """Return a record as JSON would have it."""
+    """Return a record as a JSON object."""
     outcome = record.outcome
     return {
         "status": str(outcome.status),
@@ -238,7 +237,7 @@ def answers_front(
 ) -> Front:
     """Return the non-dominated answers among `records`.
 
-    `proof` says what holds if every answer is optimal. `extras` gets `gaps`, per point of the front, and
+    `proof`: the proof if every answer is optimal. `extras` receives `gaps`, per point of the front, and
     `n_unproved`.
 
     Raises SolverError if an answer does not satisfy the original program, has other objectives there, or was
@@ -285,7 +284,7 @@ def answers_front(
 
 
 def _gap(key: str, records: Mapping[str, Record]) -> float:
-    """Return the relative gap of an answer's program; of an anchor, the larger one of its two programs."""
+    """Return the relative gap of an answer's program; of an anchor, the larger gap of its two programs."""
     outcomes = [records[key].outcome]
     if key.startswith("anchor "):
         outcomes.append(records["least " + key.removeprefix("anchor ")].outcome)
@@ -297,7 +296,7 @@ def _gap(key: str, records: Mapping[str, Record]) -> float:
 
 def _check(program: Program, decisions: NDArray[np.int64], points: Points) -> None:
     if not program.integer.all():
-        return  # the session has checked the continuous columns; objectives have none
+        return  # the session has checked the continuous columns, which have no costs
     integers: IntegerObjectives = integer_objectives(program)
     for decision, point in zip(decisions, points, strict=True):
         columns = decision.astype(np.float64)

@@ -1,9 +1,9 @@
 """Reference points in the utopia plane by hit-and-run (lines 4 to 12 of Algorithm 3 of :cite:t:`Xue2018`).
 
-The anchors are one non-dominated vector for the least value of each objective; the plane through them is the
-utopia plane of the normal-constraint methods (Messac, Ismail-Yahaya & Mattson 2003). The walk stays in that
-plane, and within what the constraints of the products allow without integrality, beyond the anchors' convex
-hull too. Anchors that repeat or lie on a line span a plane of fewer dimensions.
+The anchors are non-dominated vectors, one with the least value of each objective. The plane through them is
+the utopia plane of the normal-constraint methods (Messac, Ismail-Yahaya & Mattson 2003). The walk stays in
+that plane, and within the linear relaxation of the products' constraints, beyond the anchors' convex hull
+too. Anchors that repeat or lie on a line span a plane of fewer dimensions.
 """
 
 import math
@@ -31,15 +31,16 @@ WALK = "random walk"
 """Name of the stage in progress reports while reference points are drawn."""
 
 FLAT = 1e-9
-"""Singular values below this part of the largest one count as zero: that direction has no extent."""
+"""Share of the largest singular value below which others count as zero: such directions have no extent."""
 
 PLACE_STEP = 2.0**-40
-"""Points of the walk are rounded to multiples of this, in ranges of the anchors, so that the last digit of a
-product does not decide where the walk goes."""
+"""Step to which points of the walk are rounded, in ranges of the anchors, so that the last digit of a
+product does not change the walk.
+"""
 
 Between: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[float, float]]
-"""Returns how far a jump may go from a place in a direction: backwards, at most 0, and forwards, at least 0;
-see :meth:`shortlist.methods.solrep.reference_points.JumpLimits.between`.
+"""Function that returns the limits of a jump from a point in a direction: backwards, at most 0, and
+forwards, at least 0; see :meth:`shortlist.methods.solrep.reference_points.JumpLimits.between`.
 """
 
 
@@ -64,17 +65,17 @@ def hit_and_run(
 ) -> NDArray[np.float64]:
     """Return a random walk in the plane through `anchors`: a point in their hull, and one after each step.
 
-    A step takes a random direction in the plane, from `between` the limits of the jump, and a length uniform
-    between these (Smith 1984). The limit of the walk is the uniform distribution over what `between` allows.
+    A step has a random direction in the plane, and a length uniform between the limits from `between`
+    (Smith 1984). The limit distribution of the walk is uniform over the region that `between` allows.
 
-    As in the paper every step gives a point, the first one included: nothing is thinned out or left out at
-    the beginning. Directions are sums of the edges from each anchor to the last one, each of length 1 in the
-    ranges of the anchors, with normal multipliers; the authors' program draws the multipliers from [0, 1].
-    Both have the same limit.
+    As in the paper every step gives a point, the first one included: there is no thinning and no burn-in.
+    Directions are sums of the edges from each anchor to the last one, each of length 1 in the ranges of the
+    anchors, with normal multipliers; the authors' program draws the multipliers from [0, 1]. Both have the
+    same limit.
 
     `anchors`: vectors in steps, possibly repeated or affinely dependent, ``(n_anchors, n_objectives)``.
-    `n_points`: how many points. `between`: takes a place, measured from the first anchor in
-    :func:`plane_scales`, and a direction. `report`: told after every step.
+    `n_points`: number of points. `between`: function of a point, measured from the first anchor in
+    :func:`plane_scales`, and a direction. `report`: called after every step.
 
     The points, ``(n_points, n_objectives)``, lie in the plane, in steps, up to rounding. All are equal if the
     anchors are.
@@ -88,7 +89,7 @@ def hit_and_run(
     """
     n_points = as_count(n_points, "n_points", at_least=0)
     scales = plane_scales(anchors)
-    corners = (anchors - anchors[0]) / scales  # exact, where the vectors are too large for their distances
+    corners = (anchors - anchors[0]) / scales  # exact even if the vectors are too large for their distances
     edges = corners[-1] - corners[:-1]
     lengths = np.sqrt((edges**2).sum(axis=1, keepdims=True))
     edges = edges / np.where(lengths > 0, lengths, 1.0)
@@ -109,13 +110,13 @@ def hit_and_run(
 
 
 def _rounded(place: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a place in multiples of :data:`PLACE_STEP`."""
+    """Return a point rounded to multiples of :data:`PLACE_STEP`."""
     rounded: NDArray[np.float64] = np.rint(place / PLACE_STEP) * PLACE_STEP
     return rounded
 
 
 def neighbour_order(points: Points) -> list[int]:
-    """Return an order in which each point is followed by the nearest one left, in ranges of the coordinates.
+    """Return an order in which the nearest remaining point comes next, in ranges of the coordinates.
 
     Starts at the smallest point; ties go to the smaller index, so the order depends on the points only.
     """
@@ -138,11 +139,11 @@ STAGE = "reference points"
 
 @dataclass(frozen=True, eq=False)
 class SolveSetting:
-    """Settings that every worker needs; it pickles, after which its budget is never cancelled.
+    """Settings for every worker; pickling keeps them but loses the cancellation.
 
-    `program`: what is solved. `budget`: of the whole search, without progress. `each`: of each program.
-    `checks`: whether a second program checks each proved answer. `study`: where finished programs go; a copy
-    in another process keeps nothing.
+    `program`: program to solve. `budget`: budget of the whole search, without progress. `each`: limits of
+    each program. `checks`: whether a second program checks each proved answer. `study`: study of the
+    finished programs; a copy in another process records nothing.
     """
 
     program: Program
@@ -153,7 +154,7 @@ class SolveSetting:
     study: Study
 
     def open(self) -> LimitedSolves:
-        """Return a session."""
+        """Return a new session."""
         solves = LimitedSolves(self.program, solver=self.solver, budget=self.budget, stage=STAGE)
         solves.checks = self.checks
         return solves
@@ -161,7 +162,7 @@ class SolveSetting:
     def solve(
         self, solves: LimitedSolves, key: str, weights: Vector, upper: Vector, start: Vector | None
     ) -> Record:
-        """Solve one program and write down what came out."""
+        """Solve one program and return its record, which also goes to the study."""
         begun = seconds_now()
         outcome = solves.attempt(weights, upper, start=start, each=self.each)
         record = Record(key, outcome, 1)
@@ -177,9 +178,9 @@ def anchor_keys(integers: IntegerObjectives) -> list[str]:
 def find_anchors(
     setting: SolveSetting, integers: IntegerObjectives, records: dict[str, Record]
 ) -> list[ProgramOutcome]:
-    """Find one anchor per objective: its least value, and with that the least sum of all objectives in steps.
+    """Find one anchor per objective: its least value, then the least sum of all objectives in steps.
 
-    An anchor whose second program ends without an answer keeps the first one's, as FEASIBLE. Empty if the
+    An anchor whose second program ends without an answer keeps that of the first, as FEASIBLE. Empty if the
     program is infeasible or an objective has no answer at all.
     """
     solves = setting.open()
@@ -210,13 +211,12 @@ def find_anchors(
 def distinct_anchors(
     setting: SolveSetting, anchors: Sequence[ProgramOutcome], records: dict[str, Record]
 ) -> list[ProgramOutcome]:
-    """Return the anchors, with another optimum of its objective in place of one that repeats another.
+    """Return the anchors; a repeated one is replaced by another optimum of its objective.
 
-    Where two objectives are best at once, the plane through the anchors loses a dimension. For each such
-    objective other non-dominated vectors with its least value are looked for: those that have the least of an
-    objective that the repeated vector is not the anchor of. The first that gives the plane one dimension more
-    is taken. Takes a program for each pair of such objectives, and a second one where there is another
-    optimum.
+    If two objectives are best at once, the plane through the anchors loses a dimension. For each such
+    objective other non-dominated vectors with its least value are searched: those with the least value of
+    an objective that has another anchor. The first one that adds a dimension to the plane is taken. Takes a
+    program for each pair of such objectives, and a second one if there is another optimum.
 
     Raises LimitReachedError if the search has to end.
     """
@@ -244,9 +244,9 @@ def _other_optimum(
     pair: tuple[int, int],
     records: dict[str, Record],
 ) -> ProgramOutcome | None:
-    """Return the vector with the least value of one objective and, with that, of another one.
+    """Return the vector with the least value of one objective and then of another one.
 
-    None if the anchor is one.
+    Returns None if the anchor is such a vector.
     """
     index, other = pair
     integers = solves.integers
@@ -284,21 +284,21 @@ def _vectors(outcomes: Sequence[ProgramOutcome]) -> Points:
 
 
 def is_ideal(anchors: Sequence[ProgramOutcome]) -> bool:
-    """Whether one vector is proved best in every objective, so that it is the whole front."""
+    """Whether one vector is proved best in every objective, and so is the whole front."""
     vectors = np.array([anchor.vector for anchor in anchors])
     proved = all(anchor.status is Status.OPTIMAL for anchor in anchors)
     return proved and bool((vectors == vectors[0]).all())
 
 
 def best_start(known: Sequence[Vector], weights: Vector, upper: Vector) -> Vector | None:
-    """Return the best known vector within `upper`, None if there is none."""
+    """Return the best known vector within `upper`; None if there is none."""
     vectors = np.array(known)
     within = vectors[(vectors <= upper).all(axis=1)]
     return within[np.argmin(within @ weights)] if len(within) else None
 
 
 def remembered_vectors(solves: LimitedSolves, outcomes: Sequence[ProgramOutcome]) -> list[Vector]:
-    """Let a session know the answers among `outcomes`, to start from; return their vectors."""
+    """Store the answers among `outcomes` in a session, to start from; return their vectors."""
     vectors = []
     for outcome in outcomes:
         if outcome.vector is not None and outcome.columns is not None:
@@ -308,25 +308,26 @@ def remembered_vectors(solves: LimitedSolves, outcomes: Sequence[ProgramOutcome]
 
 
 LENGTH_STEP = 2.0**-20
-"""Limits of a jump are multiples of this inside the true ones, in ranges of the anchors.
+"""Step to which limits of a jump are rounded inwards, in ranges of the anchors.
 
-An optimum of a linear program depends in its last digits on the basis that the solver started from, and on
-the machine. What such digits decide is cut off, so that a walk that is repeated takes the same steps. The
-largest multiple below the limit is not it: limits are often round numbers, and a last digit would decide.
+The last digits of a linear program's optimum depend on its first basis and on the machine. Rounding removes
+them, so that a repeated walk takes the same steps. The limit itself is never a result, even if it is a
+multiple: limits are often round numbers, and a last digit would decide.
 """
 
 
 class JumpLimits:
-    """The constraints of a program without integrality, and a line of objective space, in HiGHS's memory.
+    """Linear relaxation of a program with a line of objective space, in HiGHS's memory.
 
-    The columns are those of the program, and the length l of the jump. One row per objective says that the
-    objectives, measured from `origin` in `scales`, are ``place + l * direction``. A step changes the limits
+    The columns are those of the program, and the length l of the jump. One row per objective equates the
+    objective, measured from `origin` in `scales`, with ``place + l * direction``. A step changes the limits
     of these rows, the coefficients of l and its cost; both programs start from the last basis.
 
-    HiGHS whatever solves the integer programs: not every backend takes continuous columns.
+    HiGHS solves it whatever solves the integer programs, as not every backend takes continuous columns.
 
-    `program`: objectives are exact integers after scaling. `origin`: where objectives are measured from, in
-    steps, ``(n_objectives,)``. `scales`: the unit of each objective, in steps, above 0, ``(n_objectives,)``.
+    `program`: program whose objectives are exact integers after scaling. `origin`: origin of the
+    objectives, in steps, ``(n_objectives,)``. `scales`: unit of each objective, in steps, above 0,
+    ``(n_objectives,)``.
 
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
@@ -356,10 +357,10 @@ class JumpLimits:
         self._rows = np.arange(m, m + len(costs))
 
     def between(self, place: NDArray[np.float64], direction: NDArray[np.float64]) -> tuple[float, float]:
-        """Return the least and the greatest l, at most 0 and at least 0, up to :data:`LENGTH_STEP`.
+        """Return the least l, at most 0, and the greatest, at least 0, up to :data:`LENGTH_STEP`.
 
-        An end is 0 where its program has no optimum, as in the authors' program, and where the numbers are
-        too large for the solver's tolerance.
+        An end is 0 if its program has no optimum, as in the authors' program, or if numbers exceed the
+        solver's tolerance.
 
         Raises LimitReachedError if the budget ends, or is cancelled.
         """
@@ -371,7 +372,7 @@ class JumpLimits:
         return 0.0 - self._farthest(1.0), self._farthest(-1.0)
 
     def _farthest(self, cost: float) -> float:
-        """Return the farthest end of the jump, forwards for a cost of -1 and backwards for 1."""
+        """Return an end of the jump: forwards for a cost of -1, backwards for 1."""
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)
         self._costs[-1] = cost

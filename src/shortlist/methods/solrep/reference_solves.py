@@ -1,4 +1,4 @@
-"""The programs of reference points, in chunks or one by one where the front is worst known."""
+"""Programs of reference points, in chunks, or one by one in the largest unexplored box."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -30,17 +30,17 @@ from shortlist.runs.budget import Budget
 from shortlist.runs.workers import Where
 
 SMALL_BOX = 1e-4
-"""Boxes below this part of the whole volume are solved at once: their inner corner would mostly be a wasted
+"""Share of the whole volume below which boxes are solved at once: their inner corner would mostly waste a
 program.
 """
 
 Tell: TypeAlias = Callable[[int], None]
-"""Receives how many reference points are done."""
+"""Function that receives the number of finished reference points."""
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """All that a search has: its records by key, and the limit that ended it, if one did."""
+    """Records of a search by key, and the limit that ended it, if any."""
 
     records: dict[str, Record]
     limit: str = ""
@@ -48,7 +48,7 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class _Chunk:
-    """Reference points for one session, and what is known before; it pickles."""
+    """Reference points for one session, and the earlier answers; it pickles."""
 
     anchors: tuple[ProgramOutcome, ...]
     points: dict[int, Vector]
@@ -96,7 +96,7 @@ def _solved(_key: str, result: tuple[dict[str, Record], str]) -> list[Finished]:
 
 
 def _offset(tell: Tell, start: int, done: int) -> None:
-    """Report points of a chunk after those of earlier chunks."""
+    """Report the points of a chunk, counted after those of earlier chunks."""
     tell(start + done)
 
 
@@ -135,7 +135,7 @@ def _solve_chunk(
 
 
 def _answer_from(answered: Sequence[tuple[Vector, ProgramOutcome]], upper: Vector) -> ProgramOutcome | None:
-    """Return the answer that an earlier program with the same weights gives for `upper`."""
+    """Return the answer for `upper` implied by an earlier program with the same weights; None without one."""
     for bounds, outcome in answered:
         if (upper <= bounds).all():
             if outcome.status is Status.INFEASIBLE:
@@ -154,9 +154,9 @@ def solve_adaptively(
     *,
     tell: Tell,
 ) -> tuple[UnexploredBoxes, Answers]:
-    """Solve in the largest unexplored box, again and again.
+    """Solve in the largest unexplored box, repeatedly.
 
-    Before a box is solved, the relaxation raises its lower limits, and the largest one is chosen anew.
+    Before each solve the relaxation raises the lower limits of boxes, and the largest one is chosen anew.
     """
     solves = setting.open()
     integers = solves.integers
@@ -175,8 +175,7 @@ def solve_adaptively(
         weights = _balanced_weights(integers, boxes.lower[chosen], corner, solves.largest_objective)
         if inner:
             corner = inner_corner(boxes.lower[chosen], corner)
-        # the box is part of the key: a bound of another box, should a resumed search choose otherwise, would
-        # prove nothing
+        # the box is part of the key: if a resumed search chose another box, its bound would prove nothing
         key = f"point {number} below {corner.tolist()} weighing {weights.tolist()}"
         if key not in records:
             start = best_start(known, weights, corner - 1)
@@ -200,9 +199,9 @@ def solve_adaptively(
 
 
 def _largest_box(boxes: UnexploredBoxes, relaxed: RelaxedZones) -> int | None:
-    """Return the largest box when each that could be larger has its limits from the relaxation.
+    """Return the largest box, after raising the lower limits of all boxes that could be larger.
 
-    None if none is open.
+    Returns None if none is open.
     """
     while (chosen := boxes.largest()) is not None and not boxes.relaxed[chosen]:
         _relax(boxes, chosen, relaxed)
@@ -219,7 +218,7 @@ def _relax(boxes: UnexploredBoxes, index: int, relaxed: RelaxedZones) -> None:
 
 
 def _tighten(boxes: UnexploredBoxes, relaxed: RelaxedZones, budget: Budget) -> None:
-    """Relax the boxes that decide what may be missing, until no other one decides it."""
+    """Raise the lower limits of the boxes that determine the possible loss, until these are all raised."""
     indices = np.flatnonzero(boxes.open)
     lacks = boxes.lacks(indices)
     while len(indices) and not budget.stopped:
@@ -249,7 +248,7 @@ def _first_boxes(
 
 
 def _balanced_weights(integers: IntegerObjectives, lower: Vector, upper: Vector, most: int) -> Vector:
-    """Return weights that make a side of the box ``lower <= y < upper`` count the same in every objective."""
+    """Return weights that make the sides of the box ``lower <= y < upper`` count the same."""
     sides = np.maximum(upper - lower, 1).astype(np.float64)
     size = np.maximum(np.abs(integers.lower), np.abs(integers.upper)).astype(np.float64)
     weights = sides.max() / sides

@@ -1,6 +1,6 @@
 """A representation of the front by reference points (SolRep, Algorithm 3 of :cite:t:`Xue2018`).
 
-:data:`DEVIATIONS` says where this differs from the algorithm as it is printed, and why.
+:data:`DEVIATIONS` lists the deviations from the printed algorithm, with reasons.
 """
 
 import dataclasses
@@ -90,8 +90,7 @@ DEVIATIONS = (
 )
 """Deviations of the hit-and-run rule from Algorithm 3 as it is printed, with reasons, line by line.
 
-The walk itself is as printed: every step gives a point, nothing is thinned out, and nothing is left out at
-the beginning.
+The walk itself is as printed: every step gives a point, without thinning and without burn-in.
 """
 
 
@@ -197,7 +196,7 @@ def solrep(
     decisive = {**dataclasses.asdict(settings), "solver": name, "seed": budget.seed}
     del decisive["check"]  # it changes no answer
     if rule == "hit-and-run":
-        decisive["thinning"] = 1  # studies of a walk in the hull of the anchors say 10, and do not fit
+        decisive["thinning"] = 1  # studies of a walk in the anchors' hull have 10 here, and do not fit
     records = known_records(study, reduced.program, decisive)
     setting = SolveSetting(
         reduced.program,
@@ -283,7 +282,7 @@ def _proof(
     n_complete: int,
     solve_limit_s: float | None,
 ) -> Proof:
-    """Return the proof for optimal answers; `n_complete` objectives of a complete front, or 0."""
+    """Return the proof if all answers are optimal; `n_complete`: objectives of a complete front, or 0."""
     if n_complete:
         return Proof(ProofKind.COMPLETE, missing=(0.0,) * n_complete)
     outcomes = [record.outcome for record in found.records.values()]
@@ -309,7 +308,7 @@ def _reference_points(program: Program, anchors: Points, n_points: int, budget: 
     limits = JumpLimits(program, anchors[0], plane_scales(anchors), budget)
     rng = np.random.default_rng(as_seed(budget.seed))
     walk = hit_and_run(anchors, n_points, limits.between, rng=rng, report=budget.report)
-    points: Points = np.floor(walk + 1e-9).astype(np.int64)  # where the plane is flat it has integers
+    points: Points = np.floor(walk + 1e-9).astype(np.int64)  # a flat plane has integer coordinates
     return points
 
 

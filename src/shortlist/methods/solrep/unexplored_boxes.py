@@ -1,12 +1,12 @@
-"""Boxes of objective space that may still hold non-dominated vectors, and the bound on what is missing there.
+"""Boxes of objective space that may hold further non-dominated vectors, and a bound on their gain.
 
-The zones ``{y : y < u}`` of :mod:`shortlist.methods.integer.search_zones` cover all that no known vector
-dominates. Every solved program says more: with weights w over ``{y : y < c}``, no feasible vector there has
-``w @ y`` below its bound b. Inside a zone u with ``u <= c`` every other component is at most ``u_i - 1``, so
-``y_j >= (b - Σ_{i≠j} w_i (u_i - 1)) / w_j``. These lower limits, and those of relaxed programs, shrink each
-zone to a box, close it when the box is empty, and bound what may be missing. A vector y of the box adds at
-least ``Π (u_i - y_i)`` to the hypervolume, because no known vector is below u; so the volume of the box
-bounds what this term can gain, and the largest box comes first.
+The zones ``{y : y < u}`` of :mod:`shortlist.methods.integer.search_zones` cover all vectors that no known
+one dominates. Every solved program gives a further bound: with weights w over ``{y : y < c}``, no feasible
+vector there has ``w @ y`` below its bound b. Inside a zone u with ``u <= c`` every other component is at
+most ``u_i - 1``, so ``y_j >= (b - Σ_{i≠j} w_i (u_i - 1)) / w_j``. These lower limits, and those of relaxed
+programs, shrink each zone to a box, close it if the box is empty, and bound the possible loss. A vector y
+of the box adds at least ``Π (u_i - y_i)`` to the hypervolume, because no known vector is below u; so the
+volume of the box bounds this term, and the largest box comes first.
 """
 
 import numpy as np
@@ -20,19 +20,19 @@ ROWS_AT_A_TIME = 2000
 
 
 class UnexploredBoxes:
-    """Boxes ``lower <= y < upper``.
+    """Boxes ``lower <= y < upper`` of vectors that are not explored.
 
     Every feasible vector that no known vector dominates or equals is in one of them.
 
-    What lies below the ceiling is kept apart from what passes it in one objective or another, because only
-    the former counts for a hypervolume measured from there.
+    The region below the ceiling is kept apart from regions beyond it in an objective, because only the
+    former counts for a hypervolume measured from the ceiling.
 
     `lower`, `upper`: the boxes, closed ones included, ``(n_boxes, n_objectives)``. `relaxed`, `tried`,
-    `given_up`: whether the relaxation has been asked about a box, whether its lower part is known to hold
-    nothing, and whether it is not offered any more, ``(n_boxes,)``. `vectors`: the known vectors that
+    `given_up`: masks, ``(n_boxes,)``, of the boxes with limits from the relaxation, of those whose lower
+    part is known to be empty, and of those that are not offered any more. `vectors`: known vectors that
     explored something, ``(n_vectors, n_objectives)``. `lower`, `upper`: every feasible vector y has ``lower
-    <= y < upper``, ``(n_objectives,)``. `ceiling`: what lies below it is explored first, ``(n_objectives,)``;
-    `upper` if not given.
+    <= y < upper``, ``(n_objectives,)``. `ceiling`: corner of the region that is explored first,
+    ``(n_objectives,)``; `upper` if not given.
 
     >>> boxes = UnexploredBoxes(np.array([0, 0]), np.array([10, 10]))
     >>> boxes.add_vector(np.array([4, 3]))
@@ -48,7 +48,7 @@ class UnexploredBoxes:
         self._corners: Points = np.empty((0, len(lower)), dtype=np.int64)
         self._weighted: list[tuple[Vector, int]] = []  # weights and bound below each corner
         self._unit = np.maximum(inner - lower, 1).astype(np.float64)
-        self._region = np.arange(n_boxes)  # 0 below the ceiling; each other one beyond it in one objective
+        self._region = np.arange(n_boxes)  # 0 below the ceiling; others beyond it in one objective
         self.upper: Points = np.vstack([inner, np.tile(upper, (len(beyond), 1))])
         self.lower: Points = np.tile(lower, (n_boxes, 1))
         self.lower[1 + np.arange(len(beyond)), beyond] = inner[beyond]
@@ -59,19 +59,19 @@ class UnexploredBoxes:
 
     @property
     def open(self) -> Mask:
-        """Boxes that may hold a feasible vector."""
+        """Mask of the boxes that may hold a feasible vector."""
         filled: Mask = np.all(self.lower < self.upper, axis=1)
         return filled
 
     def add_bound(self, corner: Vector, weights: Vector, bound: int) -> None:
-        """Note that every feasible vector below `corner` has weighted objectives of at least `bound`."""
+        """Add a lower bound on the weighted objectives of every feasible vector below `corner`."""
         self._corners = np.vstack([self._corners, corner])
         self._weighted.append((weights.copy(), bound))
         inside = (self.upper <= corner).all(axis=1)
         self.lower[inside] = np.maximum(self.lower[inside], _raised(self.upper[inside], weights, bound))
 
     def add_vector(self, vector: Vector) -> None:
-        """Note a feasible vector: what it dominates or equals is explored."""
+        """Add a feasible vector: the region that it dominates or equals is explored."""
         touched = False
         for region in np.unique(self._region[(vector < self.upper).all(axis=1)]).tolist():
             touched = True
@@ -96,22 +96,22 @@ class UnexploredBoxes:
             self.vectors = np.vstack([self.vectors, vector])
 
     def raise_lower(self, index: int, lower: Vector) -> None:
-        """Note that every feasible vector of a box is at least `lower`."""
+        """Raise the lower corner of a box that all its feasible vectors are at least `lower`."""
         self.lower[index] = np.maximum(self.lower[index], lower)
         self.relaxed[index] = True
 
     def close(self, index: int) -> None:
-        """Note that a box holds nothing."""
+        """Mark a box as empty."""
         self.lower[index] = np.maximum(self.lower[index], self.upper[index])
         self.relaxed[index] = True
 
     def largest(self) -> int | None:
         """Return the open box with the largest volume, below the ceiling first (ties: the oldest).
 
-        None if none.
+        Returns None if there is none.
 
-        Sides are measured in ranges from the least values to the ceiling. Of a box that was tried, the part
-        that is known to hold nothing does not count.
+        Sides are measured in ranges from the least values to the ceiling. The empty lower part of a tried
+        box does not count.
         """
         offered = np.flatnonzero(self.open & ~self.given_up)
         if not len(offered):
@@ -122,7 +122,7 @@ class UnexploredBoxes:
         return int(offered[np.argmax(self.volumes()[offered])])
 
     def volumes(self) -> NDArray[np.float64]:
-        """Return the boxes' shares of the region below the ceiling, as :meth:`largest` counts them."""
+        """Return the share of each box in the region below the ceiling, measured as in :meth:`largest`."""
         sides = np.clip(self.upper - self.lower, 0, None)
         whole = (sides / self._unit).prod(axis=1)
         held = ((inner_corner(self.lower, self.upper) - self.lower) / self._unit).prod(axis=1)
@@ -130,10 +130,10 @@ class UnexploredBoxes:
         return volumes
 
     def lacks(self, indices: NDArray[np.intp]) -> Points:
-        """Return by how much a known vector is worse at most than anything in each of the boxes `indices`.
+        """Return the largest loss, per objective, of a known vector against each of the boxes `indices`.
 
-        For each box the known vector is chosen whose largest distance above the box's lower corner, in ranges
-        of the known vectors, is least.
+        For each box the known vector is chosen with the least maximum distance above the lower corner, in
+        ranges of the known vectors.
         """
         lower = self.lower[indices]
         found = np.zeros_like(lower)
@@ -146,16 +146,16 @@ class UnexploredBoxes:
         return found
 
     def missing(self) -> Vector:
-        """Return a bound on what the known vectors, at least one, lack.
+        """Return a bound on the loss of the known vectors, at least one of them.
 
-        To every feasible vector there is a known one that is worse by at most this much in each objective.
+        Every feasible vector has a known one that is worse by at most this much in each objective.
         """
         worst: Vector = self.lacks(np.flatnonzero(self.open)).max(axis=0, initial=0)
         return worst
 
 
 def inner_corner(lower: Points, upper: Points) -> Points:
-    """Return the corner that lies two thirds of the way up in every box, above its lowest vector."""
+    """Return the corner two thirds of the way up in every box, above its lowest vector."""
     corner: Points = lower + 1 + 2 * np.maximum(upper - 1 - lower, 0) // 3
     return corner
 
@@ -168,7 +168,7 @@ def _inherited(lower: Points, upper: Points, fresh: Points) -> Points:
 
 
 def _raised(upper: Points, weights: Vector, bound: int) -> NDArray[np.int64]:
-    """Return the lower limits that a weighted bound implies in zones below `upper`."""
+    """Return the lower limits in zones below `upper` that follow from a weighted bound."""
     terms = (upper - 1) * weights
     others = terms.sum(axis=1, keepdims=True) - terms
     limits: NDArray[np.int64] = -((others - bound) // weights)
