@@ -204,7 +204,7 @@ def _open_rows(marks: sparse.csr_array, places: NDArray[np.float64]) -> float:
 
 
 def _long_rows(program: Program, spans: NDArray[np.float64], limits: StateLimits) -> Mask:
-    """Mark one-sided rows with so many sums that they would multiply the states."""
+    """Mark one-sided rows whose number of sums would multiply the states."""
     sums = abs(program.rows) @ spans
     one_sided = np.isinf(program.row_lower) | np.isinf(program.row_upper)
     needed = np.isfinite(program.row_lower) | np.isfinite(program.row_upper)

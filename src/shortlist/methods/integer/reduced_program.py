@@ -95,9 +95,7 @@ def reduce_program(
     )
     smaller = _tidied(smaller, found.clauses)
     if found.clauses.n_clauses and not len(found.clauses.literals):
-        smaller = smaller.with_rows(
-            np.zeros((1, smaller.n_columns)), 1.0, np.inf
-        )  # no model: no solution
+        smaller = smaller.with_rows(np.zeros((1, smaller.n_columns)), 1.0, np.inf)  # no model: no solution
     return ReducedProgram(smaller, signs, constants)
 
 
