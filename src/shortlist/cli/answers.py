@@ -32,16 +32,17 @@ class CommandAnswer(NamedTuple):
 def answers(command: Callable[..., CommandAnswer]) -> Callable[..., None]:
     """Return a command that takes ``--json`` and prints its answer in one of both forms.
 
-    `command`: reads its options, does the work, and writes the files. It may take the context, too.
+    `command`: reads its options, does the work, and writes the files. It may take `context` and `json`, too.
     """
     taken = inspect.signature(command).parameters
 
     @functools.wraps(command)
     def run(context: typer.Context, *, json: bool, **given: Any) -> None:
-        own = {"context": context} if "context" in taken else {}
-        print_answer(command(**own, **given), context, json=json)
+        own = {"context": context, "json": json}
+        given |= {name: value for name, value in own.items() if name in taken}
+        print_answer(command(**given), context, json=json)
 
-    flat = [CONTEXT, *(one for name, one in taken.items() if name != "context"), JSON]
+    flat = [CONTEXT, *(one for name, one in taken.items() if name not in {"context", "json"}), JSON]
     run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]  # a function takes any
     run.__annotations__ = {one.name: one.annotation for one in flat}
     return run

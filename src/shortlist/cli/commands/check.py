@@ -2,15 +2,18 @@
 
 import dataclasses
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import SPREADSHEET_FILE, check_files
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
 from shortlist.cli.options.settings import grouped
-from shortlist.cli.options.shared import WHAT_MATTERS, Details, Drop, FeatureModelFile, Json, output
-from shortlist.cli.text.output import first_screen, print_json, print_notes, run_facts
+from shortlist.cli.options.shared import WHAT_MATTERS, Details, Drop, FeatureModelFile, output
+from shortlist.cli.text.output import first_screen, print_notes, save
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
@@ -32,8 +35,8 @@ class CheckedQuestion(QuestionOptions):
 
 
 @grouped
+@answers
 def check(
-    context: typer.Context,
     model: FeatureModelFile,
     products: Annotated[
         str, typer.Argument(help="Table with a row per product, as configure and model sample write it.")
@@ -43,22 +46,18 @@ def check(
     question: CheckedQuestion,
     out: Annotated[Path | None, output("the verdict on every row, as .csv or .xlsx.")] = None,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Check the products of a table against a feature model.
 
     For every row that is no product the broken rules are named. Columns of objectives are recomputed. A
     column is a feature, or is called 'objective: min cost'. The exit code is 1 if any row is wrong.
     """
-    from shortlist.cli.files import SPREADSHEET_FILE, check_files
-
     check_files(
         inputs={"PRODUCTS": products, **question.inputs(model)},
         outputs={"--out": out},
         endings={"--out": SPREADSHEET_FILE},
     )
     from shortlist.cli.text.model_analysis import check_facts, print_checks, save_checks
-    from shortlist.cli.text.output import save
     from shortlist.products.configuration.question import parse_objectives
     from shortlist.products.formats import read_model
     from shortlist.products.product_tables import check_products, read_products
@@ -71,23 +70,18 @@ def check(
     print_notes([*notes, *asked.notes])
     goals = parse_objectives(asked.objectives, asked.line, asked.attributes)
     checks = check_products(table, _with_requirements(asked), goals)
-    saved = None if out is None else save(out, lambda path: save_checks(path, checks))
+    out = save(out, lambda path: save_checks(path, checks))
     facts: dict[str, Any] = {
-        "command": "model check",
         "method": "evaluation",
         **check_facts(checks, asked),
         "seconds": seconds_now() - started,
-        "notes": [*notes, *asked.notes],
-        "out": None if saved is None else str(saved),
-        **run_facts(context),
+        "out": out,
     }
-    if json:
-        print_json(facts)
-    else:
-        with first_screen(details=details):
-            print_checks(facts)
-    if facts["n_wrong"]:
-        raise typer.Exit(NOT_AS_CLAIMED)
+    return CommandAnswer(
+        facts,
+        first_screen(details=details)(partial(print_checks, facts)),
+        exit_code=NOT_AS_CLAIMED if facts["n_wrong"] else 0,
+    )
 
 
 def _wanted(question: QuestionOptions, headings: list[str]) -> str:

@@ -1,20 +1,24 @@
 """`shortlist model convert` and `model slice`: a feature model in another format, or of fewer features."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import SPREADSHEET_FILE, check_files, files_by_kind
 from shortlist.cli.options.settings import grouped
-from shortlist.cli.options.shared import FeatureModelFile, Json, ModelSeconds, check_shared, output
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.options.shared import FeatureModelFile, ModelSeconds, check_shared, output
+from shortlist.cli.text.output import print_notes, save
 
 if TYPE_CHECKING:
     from shortlist.products.conversion import Conversion
     from shortlist.products.model import FeatureModel
 
 
+@answers
 def convert(
     context: typer.Context,
     model: FeatureModelFile,
@@ -27,15 +31,13 @@ def convert(
         ),
     ],
     time_limit: ModelSeconds = 60.0,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Write a feature model in another format, with proof.
 
     The output names what the format expresses differently or not at all. The file is read back, and every
     rule of one is proved to follow from the other. Ctrl-C ends the proof, and the file is written without
     one.
     """
-    from shortlist.cli.files import SPREADSHEET_FILE, check_files, files_by_kind
     from shortlist.products.formats import MODEL_ENDINGS, format_of, read_model
 
     check_files(
@@ -43,7 +45,6 @@ def convert(
         outputs={"--out": out},
         endings={"--out": (*MODEL_ENDINGS, *SPREADSHEET_FILE)},
     )
-    from shortlist.cli.text.output import save
     from shortlist.cli.work import last_resort, long_work
     from shortlist.errors import BadInputError
     from shortlist.files import write_text
@@ -63,21 +64,13 @@ def convert(
         budget = Budget(time_limit, cancellation=cancellation, report=tell)
         made = convert_model(line, kind, budget=budget)
         saved = save(model_file, lambda path: write_text(path, made.text))
-        table = None
-        if attributes_file is not None:
-            table = save(attributes_file, lambda path: save_attributes(path, line))
-    facts: dict[str, Any] = {
-        "command": "model convert",
-        **_facts(made, line, saved),
-        "attributes_out": None if table is None else str(table),
+        table = save(attributes_file, lambda path: save_attributes(path, line))
+    facts = _facts(made, line, saved) | {
+        "attributes_out": table,
         "limit": budget.limit_text,
         "seconds": seconds_now() - started,
-        **run_facts(context),
     }
-    if json:
-        print_json(facts)
-    else:
-        _print(facts)
+    return CommandAnswer(facts, partial(_print, facts))
 
 
 @dataclass(frozen=True)
@@ -121,6 +114,7 @@ class KeptOptions:
 
 
 @grouped
+@answers
 def slice_(
     context: typer.Context,
     model: FeatureModelFile,
@@ -128,14 +122,12 @@ def slice_(
     out: Annotated[Path, output("the model, in the format of its ending.")],
     kept: KeptOptions,
     time_limit: ModelSeconds = 60.0,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Reduce a feature model to some of its features.
 
     The products of the slice are exactly the products of the model without the other features. Keep the root
     to keep a tree.
     """
-    from shortlist.cli.files import check_files
     from shortlist.products.formats import MODEL_ENDINGS, format_of, read_model
 
     check_files(
@@ -143,8 +135,6 @@ def slice_(
         outputs={"--out": out},
         endings={"--out": tuple(MODEL_ENDINGS)},
     )
-    from shortlist._words import counted
-    from shortlist.cli.text.output import save
     from shortlist.cli.work import last_resort, long_work
     from shortlist.files import write_text
     from shortlist.products.conversion import convert_model
@@ -162,24 +152,14 @@ def slice_(
         cut = slice_model(line, features, budget=budget)
         made = convert_model(cut.model, kind, budget=budget)
         saved = save(out, lambda path: write_text(path, made.text))
-    facts: dict[str, Any] = {
-        "command": "model slice",
-        **_facts(made, cut.model, saved),
+    facts = _facts(made, cut.model, saved) | {
         "method": cut.method,
         "n_kept_rules": cut.n_kept_rules,
         "n_new_clauses": cut.n_new_clauses,
         "limit": budget.limit_text,
         "seconds": seconds_now() - started,
-        **run_facts(context),
     }
-    if json:
-        print_json(facts)
-        return
-    print(
-        f"{counted(cut.n_kept_rules, 'rule')} kept, and {counted(cut.n_new_clauses, 'new clause')} in "
-        f"place of the other rules, by {cut.method}."
-    )
-    _print(facts, "the slice's")
+    return CommandAnswer(facts, partial(_print, facts, "the slice's"))
 
 
 def _facts(made: "Conversion", model: "FeatureModel", saved: Path) -> dict[str, Any]:
@@ -190,8 +170,7 @@ def _facts(made: "Conversion", model: "FeatureModel", saved: Path) -> dict[str, 
         "n_features": model.n_features,
         "proved": made.proved,
         "changes": list(made.notes),
-        "notes": list(model.notes),
-        "out": str(saved),
+        "out": saved,
     }
 
 
@@ -199,6 +178,12 @@ def _print(facts: dict[str, Any], whose: str = "the same") -> None:
     """Print the file of a written model, its changes, and the proof on its products."""
     from shortlist._words import counted
 
+    if "n_kept_rules" in facts:
+        print(
+            f"{counted(facts['n_kept_rules'], 'rule')} kept, and "
+            f"{counted(facts['n_new_clauses'], 'new clause')} in place of the other rules, by "
+            f"{facts['method']}."
+        )
     print(f"{counted(facts['n_features'], 'feature')} written to {facts['out']} as {facts['format']}.")
     for change in facts["changes"]:
         print(f"  {change}")

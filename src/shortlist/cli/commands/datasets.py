@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.shared import Data, Json
-from shortlist.cli.text.output import WIDTH, print_json, print_lines, run_facts
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.options.shared import Data
+from shortlist.cli.text.output import WIDTH
 from shortlist.datasets.registry import SHIPPED, DataSet, public_set, public_sets
 
 if TYPE_CHECKING:
@@ -15,27 +16,25 @@ if TYPE_CHECKING:
 Name = Annotated[str, typer.Argument(help="Name of the set, as shortlist datasets list prints it.")]
 
 
-def list_sets(context: typer.Context, *, json: Json = False) -> None:
+@answers
+def list_sets() -> CommandAnswer:
     """Print every data set, and where it is."""
     facts = {
-        "command": "datasets list",
         "shipped": [{"name": name, "title": title} for name, title in SHIPPED.items()],
         "public": [_facts(one) for one in public_sets().values()],
-        **run_facts(context),
     }
-    if json:
-        print_json(facts)
-        return
     width = max(map(len, [*SHIPPED, *public_sets()]))
     sets = [(name, "always there", title) for name, title in SHIPPED.items()]
     sets += [(fact["name"], _where_text(fact), fact["title"]) for fact in facts["public"]]
-    for name, where, title in sets:
-        line = f"{name:<{width}}  {where:<18}  "
-        print(line + shorten(title.partition(":")[0], WIDTH - len(line), placeholder="..."))
-    print("Next: shortlist datasets show NAME, or shortlist prune example:NAME")
+    begun = [(f"{name:<{width}}  {where:<18}  ", title.partition(":")[0]) for name, where, title in sets]
+    lines = [line + shorten(title, WIDTH - len(line), placeholder="...") for line, title in begun]
+    return CommandAnswer(
+        facts, [*lines, "Next: shortlist datasets show NAME, or shortlist prune example:NAME"]
+    )
 
 
-def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json = False) -> None:
+@answers
+def fetch(name: Name, *, data: Data = None) -> CommandAnswer:
     """Download a public set into the cache.
 
     With --data the file is taken from a folder. Either way its SHA-256 is checked.
@@ -44,30 +43,26 @@ def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json =
     from shortlist.datasets.store import fetch as fetch_set
 
     folder = check_folder(data, "--data")
-    if _is_shipped(context, name, json=json):
-        return
+    if name in SHIPPED:
+        return _shipped(name)
     data_set = public_set(name)
     path = _fetched(data_set, folder, fetch_set)
-    facts = {"command": "datasets fetch", **_facts(data_set), **run_facts(context)}
-    if json:
-        print_json(facts)
-    else:
-        next_step = f"Next: shortlist prune example:{data_set.name}"
-        print_lines([f"{data_set.name} is in {path}", next_step])
+    return CommandAnswer(
+        _facts(data_set),
+        [f"{data_set.name} is in {path}", f"Next: shortlist prune example:{data_set.name}"],
+    )
 
 
-def show(context: typer.Context, name: Name, *, json: Json = False) -> None:
+@answers
+def show(name: Name) -> CommandAnswer:
     """Print what a public set is, and where it comes from.
 
     The licence says who may use it.
     """
-    if _is_shipped(context, name, json=json):
-        return
+    if name in SHIPPED:
+        return _shipped(name)
     data_set = public_set(name)
     fact = _facts(data_set)
-    if json:
-        print_json({"command": "datasets show", **fact, **run_facts(context)})
-        return
     source, name = data_set.source, data_set.name
     words = ", ".join(f"{word}: {rows:,}" for word, rows in data_set.classes.items())
     lines = [
@@ -89,20 +84,14 @@ def show(context: typer.Context, name: Name, *, json: Json = False) -> None:
         lines.append(f"Next: shortlist prune example:{name}")
     elif source is not None:
         lines.append(f"Next: shortlist datasets fetch {name}")
-    print_lines(lines)
+    return CommandAnswer(fact, lines)
 
 
-def _is_shipped(context: typer.Context, name: str, *, json: bool) -> bool:
-    """Print the facts on a set that needs no fetching, and return whether it is one."""
-    title = SHIPPED.get(name)
-    if title is None:
-        return False
-    if json:
-        facts = {"command": context.command_path.partition(" ")[2], "name": name, "title": title}
-        print_json(facts | {"fetched": True} | run_facts(context))
-    else:
-        print_lines([title, f"{name} comes with shortlist.", f"Next: shortlist prune example:{name}"])
-    return True
+def _shipped(name: str) -> CommandAnswer:
+    """Return the answer on a set that needs no fetching."""
+    title = SHIPPED[name]
+    lines = [title, f"{name} comes with shortlist.", f"Next: shortlist prune example:{name}"]
+    return CommandAnswer({"name": name, "title": title, "fetched": True}, lines)
 
 
 def _fetched(data_set: DataSet, folder: str | None, fetch_set: Any) -> "Path":

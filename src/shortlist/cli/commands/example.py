@@ -4,15 +4,15 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.options.shared import Json
-from shortlist.cli.text.output import print_json, print_lines, run_facts
+from shortlist.cli.answers import CommandAnswer, answers
 
 Name = Annotated[
     str, typer.Argument(help="Name of the set: clinic, spam, phone, machines, or a table such as wine.")
 ]
 
 
-def example(context: typer.Context, name: Name, *, json: Json = False) -> None:
+@answers
+def example(name: Name) -> CommandAnswer:
     """Write the files of an example into this folder.
 
     Guides begin with one. A file of the same name and other content is never overwritten.
@@ -22,7 +22,4 @@ def example(context: typer.Context, name: Name, *, json: Json = False) -> None:
 
     paths = [str(path) for path in write_example(name)]
     title = (MADE | SHIPPED)[name]
-    if json:
-        print_json({"command": "example", "name": name, "title": title, "files": paths, **run_facts(context)})
-    else:
-        print_lines([title, f"Wrote {', '.join(paths)}"])
+    return CommandAnswer({"name": name, "title": title, "files": paths}, [title, f"Wrote {', '.join(paths)}"])

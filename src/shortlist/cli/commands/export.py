@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.shared import Json, SavedModelFile, Trust
-from shortlist.cli.text.output import print_json, print_lines, print_notes, run_facts, save
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import CODE_FILE, POLICY_FILE, PROTOCOL_FILE, check_files, files_by_kind
+from shortlist.cli.options.shared import SavedModelFile, Trust
+from shortlist.cli.text.output import print_notes, save
 
 if TYPE_CHECKING:
     from shortlist.saved_models import SavedModel
 
 
+@answers
 def export_policy(
-    context: typer.Context,
     model: SavedModelFile,
     table: Annotated[
         str | None,
@@ -34,17 +36,13 @@ def export_policy(
         ),
     ],
     trust: Trust = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Write a saved model as a policy, ONNX or a protocol.
 
     A policy holds plain numbers, which any language can read. Before it is written, it answers every row of
     the table; it is written only if all answers are those of the model. Stages can also be written as a
     protocol, which people follow step by step on paper.
     """
-    from shortlist.cli.files import CODE_FILE, POLICY_FILE, PROTOCOL_FILE, check_files
-    from shortlist.runs.budget import seconds_now
-
     check_files(
         inputs={"MODEL": model, "TABLE": table},
         outputs={"--out": files_out},
@@ -61,6 +59,7 @@ def export_policy(
         write_policy,
         write_reader,
     )
+    from shortlist.runs.budget import seconds_now
     from shortlist.saved_models import load_model
     from shortlist.tables.learning import read_table, select_columns
 
@@ -78,12 +77,8 @@ def export_policy(
     rows = None if read is None else select_columns(read, asked_columns(saved))
     if as_protocol:
         print_notes(notes)
-        facts = _write_protocol(saved, rows, out) | {
-            "seconds": seconds_now() - start,
-            "notes": notes,
-        }
-        _tell_protocol(facts | run_facts(context), json=json)
-        return
+        facts = _write_protocol(saved, rows, out) | {"seconds": seconds_now() - start}
+        return CommandAnswer(facts, [f"Protocol in {facts['out']}. {facts['checked']}"])
     assert table is not None
     assert rows is not None
     policy = policy_of(saved)
@@ -101,28 +96,25 @@ def export_policy(
         else:
             n_rows = check_policy(policy, saved, rows)
     out = save(out, lambda path: write_onnx(content, path) if as_onnx else write_policy(policy, path))
-    if reader is not None:
-        reader = save(reader, write_reader)
-    if json:
-        facts = {
-            "command": "export",
-            "method": "onnx" if as_onnx else "policy",
-            "status": "optimal",
-            "seconds": seconds_now() - start,
-            "kind": policy["kind"],
-            "n_rows": n_rows,
-            "guarantee": policy["guarantee"],
-            "out": str(out),
-            "reader": None if reader is None else str(reader),
-            "notes": notes,
-        }
-        print_json(facts | run_facts(context))
-        return
+    reader = save(reader, write_reader)
+    facts = {
+        "method": "onnx" if as_onnx else "policy",
+        "status": "optimal",
+        "seconds": seconds_now() - start,
+        "kind": policy["kind"],
+        "n_rows": n_rows,
+        "guarantee": policy["guarantee"],
+        "out": out,
+        "reader": reader,
+    }
     what = "ONNX" if as_onnx else "Policy"
-    print_lines([f"{what} in {out}: it answers all {n_rows:,} rows of the table as the model does."])
-    if reader is not None:
-        rows_file = table if readable(policy, table) else "NEW.csv"
-        print(f"Reader in {reader}; use it with: {shlex.join(['python', str(reader), str(out), rows_file])}")
+    rows_file = table if readable(policy, table) else "NEW.csv"
+    use = shlex.join(["python", str(reader), str(out), rows_file])
+    return CommandAnswer(
+        facts,
+        [f"{what} in {out}: it answers all {n_rows:,} rows of the table as the model does."],
+        last=[] if reader is None else [f"Reader in {reader}; use it with: {use}"],
+    )
 
 
 def _write_protocol(saved: "SavedModel", rows: Any, out: Path) -> dict[str, Any]:
@@ -135,7 +127,6 @@ def _write_protocol(saved: "SavedModel", rows: Any, out: Path) -> dict[str, Any]
     out = save(out, lambda path: write_text(path, text))
     guarantee = saved.estimator.guarantee_
     return {
-        "command": "export",
         "method": "protocol",
         "status": "optimal",
         "kind": "stages",
@@ -145,19 +136,11 @@ def _write_protocol(saved: "SavedModel", rows: Any, out: Path) -> dict[str, Any]
         "n_changed": protocol.n_changed,
         "checked": protocol.checked,
         "guarantee": None if guarantee is None else guarantee.as_dict(),
-        "out": str(out),
+        "out": out,
     }
 
 
-def _tell_protocol(facts: dict[str, Any], *, json: bool) -> None:
-    if json:
-        print_json(facts)
-    else:
-        print_lines([f"Protocol in {facts['out']}. {facts['checked']}"])
-
-
 def _named(files: list[Path]) -> tuple[Path, Path | None]:
-    from shortlist.cli.files import CODE_FILE, POLICY_FILE, PROTOCOL_FILE, files_by_kind
     from shortlist.errors import BadInputError
 
     kinds = {"reader": CODE_FILE, "policy or protocol": POLICY_FILE + PROTOCOL_FILE}

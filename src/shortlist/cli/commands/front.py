@@ -298,14 +298,16 @@ def _take_one(
 ) -> CommandAnswer:
     """Take a point by a rule, and write it."""
     from shortlist.cli.options.points import taken_point, usual_rule
-    from shortlist.cli.result_pages import picked_parts
     from shortlist.cli.text.front_text import contract, pick_facts, print_pick
 
     wanted = usual_rule(front) if rule.wanted is None else rule.wanted
     picked = taken_point(front, wanted, limits, weights=rule.weights, order=rule.order)
     out, page = files
     out = save(out, lambda path: write_picked(front, picked, model, path))
-    page = save_page(page, f"Point {picked.index}", lambda: picked_parts(front, picked, model))
+    if page is not None:
+        from shortlist.cli.result_pages import picked_parts
+
+        page = save_page(page, f"Point {picked.index}", lambda: picked_parts(front, picked, model))
     is_bare = out is not None and out.suffix == ".uvl" and model is None
     return CommandAnswer(
         contract(front) | {"reason": "", **pick_facts(front, picked), "out": out, "report": page},

@@ -1,11 +1,14 @@
 """`shortlist measure`: figures of a saved model or panel on new rows beside those that were reported."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import PANEL_FILE, check_files
 from shortlist.cli.options.panel_options import (
     ComparedPolicy,
     LogOptions,
@@ -19,13 +22,13 @@ from shortlist.cli.options.shared import (
     Decimals,
     Details,
     Gaps,
-    Json,
     Seed,
     Trust,
     cell_rules,
     check_shared,
 )
-from shortlist.cli.text.output import print_json, print_lines, print_notes, run_facts
+from shortlist.cli.text.output import print_lines, print_notes
+from shortlist.errors import BadInputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +65,7 @@ OF_MODELS, OF_PANELS = "models of prune, evolve and stage", "panels"
 
 
 @grouped
+@answers
 def measure(
     context: typer.Context,
     model: Annotated[
@@ -80,8 +84,7 @@ def measure(
     policy: ComparedPolicy,
     searched: Seeded,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Measure a saved model or panel on new rows.
 
     The classes of the rows are known. Accuracy, recall by class, price and the share answered stand beside
@@ -93,35 +96,24 @@ def measure(
     the saved one unless options say otherwise. The first line says which of both to use, or which single
     judge, as shortlist panel would with the same limits.
     """
-    from shortlist.cli.files import PANEL_FILE, check_files
-
     check_files(inputs={"MODEL": model, "TABLE": table, "--costs": log.costs}, outputs={})
     check_shared(context.params)
     is_panel = model.suffix.lower() in PANEL_FILE
     used = {OF_MODELS: (RowOptions,), OF_PANELS: (LogOptions, ComparedPolicy, Seeded)}
     refuse_unused(context, used, OF_PANELS if is_panel else OF_MODELS)
     if is_panel:
-        facts = _panel_facts(model, table, log, policy, searched.seed)
-        if json:
-            print_json(facts | run_facts(context))
-        else:
-            from shortlist.cli.text.panels import print_compared
-
-            print_compared(facts, details=details)
-        return
+        return _measure_panel(model, table, log, policy, searched.seed, details=details)
     if len(table) > 1:
-        from shortlist.errors import BadInputError
-
         raise BadInputError("TABLE", "must be one file, but for a panel", str(len(table)), "Name one.")
-    _measure_model(context, model, table[0], rows, details=details, json=json)
+    return _measure_model(model, table[0], rows, details=details)
 
 
-def _panel_facts(
-    model: Path, logs: "Sequence[str]", log: LogOptions, policy: ComparedPolicy, seed: int
-) -> dict[str, Any]:
-    """Return a saved panel on new answers, beside a new one and a single judge."""
+def _measure_panel(
+    model: Path, logs: "Sequence[str]", log: LogOptions, policy: ComparedPolicy, seed: int, *, details: bool
+) -> CommandAnswer:
+    """Measure a saved panel on new answers, beside a new one and a single judge."""
     from shortlist.cli.text.front_text import contract
-    from shortlist.cli.text.panels import new_options
+    from shortlist.cli.text.panels import new_options, print_compared
     from shortlist.panels import load_panel
     from shortlist.panels.choice import told_notes
     from shortlist.panels.router import columns_of
@@ -137,16 +129,15 @@ def _panel_facts(
     read = log.read_for(old, logs, policy.router)
     old.run(read.at([0]))  # refuses other judges and classes before a search
     choice = front_of_log(read, options, policy)
-    print_notes(notes := [*([said] if said else []), *told_notes(read, choice)])
+    print_notes([*([said] if said else []), *told_notes(read, choice)])
     beside = picked_beside(choice, policy, old)
-    facts = {"command": "measure"} | contract(choice.front)
+    facts = contract(choice.front)
     facts |= compared_facts(choice, old, read.at(read.truth >= 0), beside, margin=policy.margin)
-    return facts | {"new_options": new_options(choice, old, beside[2], seed), "notes": notes}
+    facts |= {"new_options": new_options(choice, old, beside[2], seed)}
+    return CommandAnswer(facts, partial(print_compared, facts, details=details))
 
 
-def _measure_model(
-    context: typer.Context, model: Path, table: str, asked: RowOptions, *, details: bool, json: bool
-) -> None:
+def _measure_model(model: Path, table: str, asked: RowOptions, *, details: bool) -> CommandAnswer:
     from shortlist.results.measured_again import MeasuredAgain, figures_of
     from shortlist.saved_models import load_model
     from shortlist.tables.learning import labelled_rows, read_table
@@ -162,10 +153,7 @@ def _measure_model(
     promise = getattr(estimator, "guarantee_", None) if promise is None else promise
     promised = promise.accuracy if promise is not None and promise.promised else None
     found = MeasuredAgain(figures_of(rows), getattr(saved, "reported", {}), len(truth), promised)
-    if json:
-        print_json({"command": "measure", **found.as_dict(), "notes": notes} | run_facts(context))
-        return
-    _print(found, details=details)
+    return CommandAnswer(found.as_dict(), partial(_print, found, details=details))
 
 
 def _columns(saved: Any) -> tuple[str, ...]:

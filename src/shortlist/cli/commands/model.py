@@ -1,19 +1,22 @@
 """`shortlist model`: what is in a feature model, what follows from it, and how it differs from another."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.shared import NODES, Details, FeatureModelFile, Json, ModelSeconds
-from shortlist.cli.text.output import as_typed, first_screen, print_json, print_notes, run_facts
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import check_files
+from shortlist.cli.options.shared import NODES, Details, FeatureModelFile, ModelSeconds
+from shortlist.cli.text.output import as_typed, first_screen
 
 if TYPE_CHECKING:
     from shortlist.products.model import FeatureModel
 
 
+@answers
 def info(
-    context: typer.Context,
     model: FeatureModelFile,
     *,
     max_nodes: Annotated[
@@ -21,21 +24,18 @@ def info(
     ] = None,
     time_limit: ModelSeconds = 60.0,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Print the size of a feature model, and count its products.
 
     The sizes are the numbers of features, constraints, core and dead features.
     """
-    from shortlist.cli.files import check_files
-    from shortlist.runs.budget import seconds_now
-
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count, as_positive_seconds
     from shortlist.cli.work import within
     from shortlist.exact import digits_of
     from shortlist.products.configuration.feasibility import summarise
     from shortlist.products.formats import read_model
+    from shortlist.runs.budget import seconds_now
 
     if max_nodes is not None and max_nodes != 0:
         as_count(max_nodes, "--max-nodes", at_least=16)
@@ -47,7 +47,6 @@ def info(
         summary = summarise(line, max_nodes=max_nodes, budget=budget)
     statuses = {True: "feasible", False: "infeasible", None: "unknown"}
     facts: dict[str, Any] = {
-        "command": "model info",
         "method": "diagram" if summary.n_products is not None else "satisfiability",
         "status": statuses[summary.satisfiable],
         "limit": budget.limit_text,
@@ -63,19 +62,12 @@ def info(
         "uncounted": as_typed(summary.uncounted),
         "conflict": list(summary.conflict),
         "attributes": sorted(line.attributes),
-        "notes": list(line.notes),
-        **run_facts(context),
     }
-    print_notes(facts["notes"])
-    if json:
-        print_json(facts)
-    else:
-        with first_screen(details=details):
-            _print(facts, line)
+    return CommandAnswer(facts, first_screen(details=details)(partial(_print, facts, line)), line.notes)
 
 
+@answers
 def analyse(
-    context: typer.Context,
     model: FeatureModelFile,
     *,
     explained: Annotated[int, typer.Option(help="Number of findings of each kind to explain.")] = 10,
@@ -84,23 +76,20 @@ def analyse(
     ] = None,
     time_limit: ModelSeconds = 60.0,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Print what follows from a feature model, and why.
 
     Findings are dead and core features, false-optional features, redundant constraints, atomic sets
     (features always selected together), and how many products have each feature. Ctrl-C ends the analysis
     with what was found.
     """
-    from shortlist.cli.files import check_files
-    from shortlist.runs.budget import seconds_now
-
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count, as_positive_seconds
     from shortlist.cli.text.model_analysis import analysis_facts, print_analysis
     from shortlist.cli.work import within
     from shortlist.products.analysis import analyse as find
     from shortlist.products.formats import read_model
+    from shortlist.runs.budget import seconds_now
 
     as_count(explained, "--explained", at_least=0)
     if max_nodes is not None and max_nodes != 0:
@@ -111,38 +100,30 @@ def analyse(
     with within(time_limit) as budget:
         found = find(line, n_explained=explained, max_nodes=max_nodes, budget=budget)
     facts = analysis_facts(line, found)
-    facts |= {"limit": budget.limit_text, "seconds": seconds_now() - started, **run_facts(context)}
-    if json:
-        print_json(facts)
-    else:
-        print_notes(line.notes)
-        with first_screen(details=details):
-            print_analysis(facts)
+    facts |= {"limit": budget.limit_text, "seconds": seconds_now() - started}
+    return CommandAnswer(facts, first_screen(details=details)(partial(print_analysis, facts)), line.notes)
 
 
+@answers
 def diff(
-    context: typer.Context,
     first: Annotated[Path, typer.Argument(help="Feature model before the edit.")],
     second: Annotated[Path, typer.Argument(help="Feature model after the edit.")],
     *,
     time_limit: ModelSeconds = 60.0,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Say the effect of an edit on the products.
 
     An example is a product that only one of the models has. Features are matched by name; one that a model
     does not have counts as not selected there. Ctrl-C ends the search, and the command says what is known.
     """
-    from shortlist.cli.files import check_files
-    from shortlist.runs.budget import seconds_now
-
     check_files(inputs={"FIRST": first, "SECOND": second}, outputs={})
     from shortlist._validation import as_positive_seconds
     from shortlist.cli.text.model_analysis import difference_facts, print_difference
     from shortlist.cli.work import within
     from shortlist.products.conversion import difference
     from shortlist.products.formats import read_model
+    from shortlist.runs.budget import seconds_now
 
     as_positive_seconds(time_limit, "--time-limit")
     started = seconds_now()
@@ -150,16 +131,10 @@ def diff(
     with within(time_limit) as budget:
         found = difference(before, after, budget=budget)
     limit = budget.limit_text or (budget.time_text if found.unsure else "")  # of its two halves one ended
-    facts = difference_facts(found) | {
-        "limit": limit,
-        "seconds": seconds_now() - started,
-        **run_facts(context),
-    }
-    if json:
-        print_json(facts)
-    else:
-        with first_screen(details=details):
-            print_difference(facts, first, second)
+    facts = difference_facts(found) | {"limit": limit, "seconds": seconds_now() - started}
+    return CommandAnswer(
+        facts, first_screen(details=details)(partial(print_difference, facts, first, second))
+    )
 
 
 def _print(facts: dict[str, Any], line: "FeatureModel") -> None:

@@ -3,14 +3,17 @@
 import math
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from shortlist._words import all_of, counted
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import TABLE_FILE, check_files
 from shortlist.cli.options.shared import Json, SavedModelFile, TableFile, Trust, output
-from shortlist.cli.text.output import print_json, print_notes, save
+from shortlist.cli.text.output import print_notes, save
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +28,7 @@ MANY_ROWS = 10
 """Number of rows from which on equal answers to all are worth a note."""
 
 
+@answers
 def predict(
     model: SavedModelFile,
     table: TableFile,
@@ -58,14 +62,11 @@ def predict(
     out: Annotated[Path | None, output("CSV with the answers; by default standard output.")] = None,
     trust: Trust = False,
     json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Answer new rows with a saved model.
 
     The answers have one line per row, in the order of the table.
     """
-    from shortlist.cli.files import TABLE_FILE, check_files
-    from shortlist.runs.budget import seconds_now
-
     check_files(
         inputs={"MODEL": model, "TABLE": table}, outputs={"--out": out}, endings={"--out": TABLE_FILE}
     )
@@ -75,6 +76,7 @@ def predict(
     from shortlist.ensembles.committees.chosen import Chosen
     from shortlist.errors import BadInputError, UnknownWordWarning
     from shortlist.files import write_text
+    from shortlist.runs.budget import seconds_now
     from shortlist.saved_models import load_model, made_by
     from shortlist.tables.learning import read_table
     from shortlist.tables.spreadsheets import guarded_csv
@@ -114,29 +116,21 @@ def predict(
         *dict.fromkeys(str(one.message) for one in warned),
         *_notes_on(answers[PREDICTION], facts, reject_label),
     ]
-    print_notes(found)
-    notes += found
     answers = pd.concat([read[ids].drop(columns=answers.columns, errors="ignore"), answers], axis=1)
+    text = guarded_csv(answers)
     if out is None:
-        print(guarded_csv(answers), end="")
-        return
-
-    out = save(out, lambda path: write_text(path, guarded_csv(answers)))
-    if json:
-        print_json(
-            {
-                "command": "predict",
-                "method": estimator.method if isinstance(estimator, Chosen) else type(estimator).__name__,
-                "status": "feasible",
-                "seconds": seconds_now() - start,
-                "n_rows": len(answers),
-                **facts,
-                "notes": notes,
-                "out": str(out),
-            }
-        )
-    else:
-        print(f"Answered {_n_answered(answers[PREDICTION], reject_label)} rows in {out}.")
+        return CommandAnswer({}, partial(print, text, end=""), found)
+    out = save(out, lambda path: write_text(path, text))
+    about = {
+        "method": estimator.method if isinstance(estimator, Chosen) else type(estimator).__name__,
+        "status": "feasible",
+        "seconds": seconds_now() - start,
+        "n_rows": len(answers),
+        **facts,
+        "out": out,
+    }
+    n_answered = _n_answered(answers[PREDICTION], reject_label)
+    return CommandAnswer(about, notes=found, last=[f"Answered {n_answered} rows in {out}."])
 
 
 def _n_answered(answers: "pd.Series[Any]", reject_label: object) -> str:

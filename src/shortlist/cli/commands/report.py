@@ -1,13 +1,15 @@
 """`shortlist report`: a saved result as one page for any browser."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import PAGE_FILE, PROTOCOL_FILE, check_files
 from shortlist.cli.options.settings import excludes, refuse_unused
-from shortlist.cli.options.shared import Json, Trust
-from shortlist.cli.text.output import print_json, run_facts
+from shortlist.cli.options.shared import Trust
+from shortlist.cli.text.output import save
 
 ResultFile = Annotated[
     Path,
@@ -18,6 +20,7 @@ ResultFile = Annotated[
 ]
 
 
+@answers
 def report(
     context: typer.Context,
     file: ResultFile,
@@ -40,15 +43,11 @@ def report(
         typer.Option("--protocol", help="Write a protocol to print, which people follow step by step."),
     ] = False,
     trust: Trust = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Write a saved result as one HTML page.
 
     The page opens in any browser, loads nothing and sends nothing.
     """
-    from shortlist.cli.files import PAGE_FILE, PROTOCOL_FILE, check_files
-    from shortlist.runs.budget import seconds_now
-
     check_files(
         inputs={"FILE": file, "--model": model},
         outputs={"--out": out},
@@ -56,9 +55,9 @@ def report(
     )
     refuse_unused(context)
     from shortlist.cli.result_pages import result_page, result_protocol
-    from shortlist.cli.text.output import save
     from shortlist.export.protocol_text import in_form
     from shortlist.report.page import write_page
+    from shortlist.runs.budget import seconds_now
 
     start = seconds_now()
     line = None
@@ -71,19 +70,13 @@ def report(
     else:
         text = result_page(file, model=line, trust=trust)
     out = save(out, lambda path: write_page(path, text))
-    if json:
-        facts: dict[str, Any] = {
-            "command": "report",
-            "method": "protocol" if protocol else "page",
-            "status": "optimal",
-            "seconds": seconds_now() - start,
-            "bytes": len(text.encode()),
-            "out": str(out),
-            "notes": [],
-        }
-        print_json(facts | run_facts(context))
-        return
-    if protocol:
-        print(f"Protocol in {out}.")
-        return
-    print(f"Page in {out} ({len(text.encode()) / 1e6:.2f} MB); it opens in any browser, without a network.")
+    n_bytes = len(text.encode())
+    page = f"Page in {out} ({n_bytes / 1e6:.2f} MB); it opens in any browser, without a network."
+    facts = {
+        "method": "protocol" if protocol else "page",
+        "status": "optimal",
+        "seconds": seconds_now() - start,
+        "bytes": n_bytes,
+        "out": out,
+    }
+    return CommandAnswer(facts, last=[f"Protocol in {out}." if protocol else page])

@@ -1,23 +1,18 @@
 """`shortlist model sample`: a few products of a feature model."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import SPREADSHEET_FILE, check_files
 from shortlist.cli.options.settings import grouped
-from shortlist.cli.options.shared import (
-    NODES,
-    SEED,
-    FeatureModelFile,
-    Json,
-    ModelSeconds,
-    check_shared,
-    output,
-)
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.options.shared import NODES, SEED, FeatureModelFile, ModelSeconds, check_shared, output
+from shortlist.cli.text.output import print_notes, save
 
 if TYPE_CHECKING:
     from shortlist.arrays import Mask
@@ -63,6 +58,7 @@ class SampleOptions:
 
 
 @grouped
+@answers
 def sample(
     context: typer.Context,
     model: FeatureModelFile,
@@ -75,20 +71,16 @@ def sample(
         Path | None,
         output("the products, as .csv or .xlsx, with a row per product and a column per feature."),
     ] = None,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Draw products of a feature model: at random, or far apart.
 
     Diverse products are chosen from those of a --front, or from a thousand uniform ones.
     """
-    from shortlist.cli.files import SPREADSHEET_FILE, check_files
-
     check_files(
         inputs={"MODEL": model, "--front": wanted.front},
         outputs={"--out": out},
         endings={"--out": SPREADSHEET_FILE},
     )
-    from shortlist.cli.text.output import save
     from shortlist.cli.work import last_resort, long_work
     from shortlist.products.formats import read_model
     from shortlist.runs.budget import Budget, seconds_now
@@ -108,24 +100,22 @@ def sample(
         facts = {"products": drawn} if kind == "uniform" else _far_apart(drawn, n)
         products = facts.pop("products")
         cells = products.astype(int).tolist()  # 1 where a feature is selected
-        saved = None if out is None else save(out, lambda path: save_rows(path, line.labels, cells))
+        out = save(out, lambda path: save_rows(path, line.labels, cells))
     facts = {
-        "command": "model sample",
         "method": kind,
         "status": "feasible",
         "n_products": len(products),
         **facts,
         "limit": budget.limit_text,
         "seconds": seconds_now() - started,
-        "out": None if saved is None else str(saved),
-        **run_facts(context),
-        "seed": seed,
+        "out": out,
     }
-    if json:
-        chosen = [[line.labels[i] for i in row.nonzero()[0]] for row in products]
-        print_json(facts | {"products": chosen})
-    else:
-        _print(facts, line, products)
+    chosen = [[line.labels[i] for i in row.nonzero()[0]] for row in products]
+    return CommandAnswer(
+        facts | {"products": chosen},
+        partial(_print, facts, chosen),
+        last=[] if out is None else [f"Saved to {out}."],
+    )
 
 
 def _drawn(line: "FeatureModel", n: int, max_nodes: int | None, seed: int, budget: "Budget") -> "Mask":
@@ -158,17 +148,14 @@ def _products_of(front: Path, line: "FeatureModel") -> "Mask":
     return products
 
 
-def _print(facts: dict[str, Any], model: "FeatureModel", products: "Mask") -> None:
+def _print(facts: dict[str, Any], products: list[list[str]]) -> None:
     from shortlist._words import counted
     from shortlist.cli.text.output import WIDTH
 
     print(f"{counted(len(products), 'product')}, {facts['method']}.")
     if "distance" in facts:
         print(f"Every two of them differ in {counted(facts['distance'], 'feature')} or more.")
-    for number, row in enumerate(products[:MOST_SHOWN], start=1):
-        chosen = ", ".join(label for label, has in zip(model.labels, row.tolist(), strict=True) if has)
-        print(f"{number:>4}  {shorten(chosen, WIDTH - 6, placeholder=' ...')}")
+    for number, chosen in enumerate(products[:MOST_SHOWN], start=1):
+        print(f"{number:>4}  {shorten(', '.join(chosen), WIDTH - 6, placeholder=' ...')}")
     if len(products) > MOST_SHOWN:
         print(f"      and {len(products) - MOST_SHOWN:,} more")
-    if facts["out"] is not None:
-        print(f"Saved to {facts['out']}.")

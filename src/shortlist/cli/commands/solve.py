@@ -1,26 +1,27 @@
 """`shortlist solve`: the front of an integer program, with proof."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.settings import grouped, having, note_settings
+from shortlist.cli.answers import CommandAnswer, answers, written_page
+from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
+from shortlist.cli.options.settings import grouped, having, note_settings, read_numbers
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     WHAT_MATTERS,
     Details,
     FrontAndPageOut,
-    Json,
     MethodSeed,
     MethodWorkers,
     ProgramFile,
     StudyOptions,
     check_shared,
 )
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.output import print_notes, save, save_page
 
 if TYPE_CHECKING:
     from shortlist.programs.named_program import NamedProgram
@@ -67,6 +68,7 @@ def _settings() -> dict[str, type]:
 
 @having(_settings)
 @grouped
+@answers
 def solve(
     context: typer.Context,
     program: ProgramFile,
@@ -78,16 +80,13 @@ def solve(
     ] = None,
     kept: SolveRun,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Find every non-dominated point of an integer program.
 
     By the method, the front is proved to be complete, or holds a part of the points. An option that the
     method does not have is refused. Every method takes --study: auto, exact, cwmoip, epsilon-constraint and
     solrep. Ctrl-C stops the search and keeps what was found.
     """
-    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
-
     study = kept.study
     check_files(
         inputs={"PROGRAM": program},
@@ -95,8 +94,6 @@ def solve(
         endings={"--out": FRONT_FILE + PAGE_FILE, "--study": STUDY_FILE},
     )
     out, report = files_by_kind(kept.out, front=FRONT_FILE, page=PAGE_FILE)
-    from shortlist.cli.options.settings import read_numbers
-    from shortlist.cli.text.output import page_path, save, save_page, tell_page
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.methods.program_methods import method_options
     from shortlist.programs.mps_format import read_program
@@ -124,27 +121,23 @@ def solve(
             report=tell, cancellation=cancellation, **given,
         )  # fmt: skip
         check_found(len(front) > 0 or front.proof.kind is ProofKind.COMPLETE, cancellation)
-        saved = save(out, front.save) if out is not None and len(front) else None
+        out = save(out if len(front) else None, front.save)
         report = save_page(report, f"Front of {program.name}", lambda: program_parts(front))
-    notes = notes_on(named, front)
-    print_notes(notes)
-    if json:
-        facts = _facts(named, front, [*named.notes, *notes], saved, study)
-        print_json(facts | page_path(report) | run_facts(context) | {"seed": checked.seed})
-    else:
-        _print(front, saved, study, report, details=details)
-        tell_page(report)
+    facts = _facts(named, front) | {"out": out, "study": study, "report": report, "seed": checked.seed}
+    return CommandAnswer(
+        facts,
+        partial(_print, front, out, study, report, details=details),
+        notes_on(named, front),
+        written_page(report),
+    )
 
 
-def _facts(
-    named: "NamedProgram", front: "Front", notes: Sequence[str], saved: Path | None, study: Path | None
-) -> dict[str, Any]:
+def _facts(named: "NamedProgram", front: "Front") -> dict[str, Any]:
     """Return the facts of every command, and those of programs alone."""
     from shortlist.cli.text.configured import plain
     from shortlist.cli.text.front_text import front_facts, front_status
 
     return {
-        "command": "solve",
         "method": front.method,
         "status": front_status(front),
         "seconds": front.seconds,
@@ -152,9 +145,6 @@ def _facts(
         "n_columns": named.program.n_columns,
         "n_rows": named.program.n_rows,
         "work": plain(dict(front.extras)),
-        "out": None if saved is None else str(saved),
-        "study": None if study is None else str(study),
-        "notes": list(notes),
     }
 
 

@@ -1,24 +1,19 @@
 """`shortlist stage use`: another point of a saved model's front, without fitting anything again."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from shortlist.cli.options.shared import (
-    POINT,
-    Details,
-    Json,
-    LimitTexts,
-    SavedModelFile,
-    Trust,
-    output,
-)
-from shortlist.cli.text.output import print_json, print_notes, run_facts, save
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import MODEL_FILE, check_files
+from shortlist.cli.options.shared import POINT, Details, LimitTexts, SavedModelFile, Trust, output
+from shortlist.cli.text.output import save
 
 
+@answers
 def use(
-    context: typer.Context,
     model: SavedModelFile,
     *,
     pick: Annotated[
@@ -34,16 +29,13 @@ def use(
     ] = None,
     trust: Trust = False,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Take another point of a saved model's front.
 
     Nothing is fitted; the new model predicts with that point. The first figures are those on the hold-out
     set. Where nothing is promised about any point, each may be taken. Type ./use for a table that is called
     use.
     """
-    from shortlist.cli.files import MODEL_FILE, check_files
-
     check_files(inputs={"MODEL": model}, outputs={"--out": out}, endings={"--out": MODEL_FILE})
     from dataclasses import replace
 
@@ -70,40 +62,21 @@ def use(
         front = without_promises(front)
     limits = read_limits(limit or (), front.names)
     reason = no_point(front, limits)
-    about = {
-        "command": "stage use",
+    about: dict[str, Any] = {
         "method": front.method,
         "seconds": front.seconds,
         "n_points": len(front),
         "reason": reason,
     }
     if reason:
-        if json:
-            print_json(
-                about
-                | {"status": "infeasible", "chosen": None, "notes": [], "out": None}
-                | run_facts(context)
-            )
-        else:
-            print(f"Status infeasible: {reason}")
-        return
+        about |= {"status": "infeasible", "chosen": None, "out": None}
+        return CommandAnswer(about, last=[f"Status infeasible: {reason}"])
     classifier.use(choose_point(front, wanted, limits))
-    if out is not None:
-        used = replace(saved, estimator=classifier, reported=reported_figures(classifier))
-        out = save(out, lambda path: save_model(used, path))
-    print_notes(classifier.notes_)
-    if json:
-        print_json(
-            about
-            | {
-                "status": "feasible",
-                "chosen": picked_facts(classifier, pick),
-                "notes": list(classifier.notes_),
-                "out": None if out is None else str(out),
-            }
-            | run_facts(context)
-        )
-        return
-    print_used(classifier, pick, details=details)
-    if out is not None:
-        print(f"Written: {out}. Next: shortlist predict {out} NEW.csv --explain")
+    used = replace(saved, estimator=classifier, reported=reported_figures(classifier))
+    out = save(out, lambda path: save_model(used, path))
+    return CommandAnswer(
+        about | {"status": "feasible", "chosen": picked_facts(classifier, pick), "out": out},
+        partial(print_used, classifier, pick, details=details),
+        classifier.notes_,
+        [] if out is None else [f"Written: {out}. Next: shortlist predict {out} NEW.csv --explain"],
+    )

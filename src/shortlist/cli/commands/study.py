@@ -5,35 +5,39 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from shortlist._words import counted
-from shortlist.cli.options.shared import Details, Json
-from shortlist.cli.text.output import print_fitted, print_json
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import check_files
+from shortlist.cli.options.shared import Details
+from shortlist.cli.text.output import print_fitted
 
 StudyFileArgument = Annotated[Path, typer.Argument(help="Study written with --study.")]
 
 
 def _read(file: Path) -> dict[str, Any]:
-    from shortlist.cli.files import check_files
     from shortlist.runs.study_file import summary
 
     check_files(inputs={"FILE": file}, outputs={})
     return summary(file)
 
 
-def show(file: StudyFileArgument, *, details: Details = False, json: Json = False) -> None:
+@answers
+def show(file: StudyFileArgument, *, details: Details = False) -> CommandAnswer:
     """Print the progress of a study, and the best so far.
 
     Also printed are what was asked, the units done, running and failed, and the time left.
     """
     found = _read(file)
-    if json:
-        print_json({"command": "study show", **found})
-        return
+    return CommandAnswer(found, partial(_print, file, found, details=details))
+
+
+def _print(file: Path, found: dict[str, Any], *, details: bool) -> None:
     from shortlist.cli.work import duration
     from shortlist.runs.study_file import clock_text
 

@@ -1,25 +1,23 @@
 """`shortlist verify`: recheck what a pruned ensemble or a front claims."""
 
 import contextlib
-import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import check_files
 from shortlist.cli.options.settings import grouped, refuse_unused
-from shortlist.cli.options.shared import Json, check_shared
+from shortlist.cli.options.shared import check_shared
 from shortlist.cli.options.verify_options import KINDS, EnsembleCheck, FrontRecheck
-from shortlist.cli.text.front_checks import MOST_SENTENCES
-from shortlist.cli.text.output import cut, print_json, print_lines, print_notes, save
+from shortlist.cli.text.front_checks import EXIT_CODES, failure_lines, verify_front, verify_stages
+from shortlist.cli.text.output import save
+from shortlist.errors import BadInputError
 
 if TYPE_CHECKING:
     from shortlist.ensembles.verification.recheck_model import Verification
-
-EXIT_CODES = {"invalid": 1, "counted": 3}
-"""Exit codes where not everything was rechecked."""
-
 
 NO_MODELS = {
     ".csv": "a front as .parquet, since a .csv holds no proof, or a model as .joblib",
@@ -31,6 +29,7 @@ NO_MODELS = {
 
 
 @grouped
+@answers
 def verify(
     context: typer.Context,
     model: Annotated[
@@ -50,8 +49,7 @@ def verify(
     *,
     ensemble: EnsembleCheck,
     front: FrontRecheck,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Recheck what a saved model or a front claims.
 
     A pruned ensemble is rechecked on its table, a front on its program or feature model. Where an ensemble
@@ -60,10 +58,6 @@ def verify(
     fronts of committees need --pruned. Stages are fitted and searched again, and their points counted row by
     row. The exit code is 1 if something is not as claimed, and 3 if a claim is left without a proof.
     """
-    from shortlist.cli.files import check_files
-    from shortlist.errors import BadInputError
-
-    certificate = ensemble.certificate
     is_front = model.suffix.casefold() == ".parquet"
     check_files(
         inputs={
@@ -73,7 +67,7 @@ def verify(
             "--pruned": front.pruned,
             "--attributes": front.attributes,
         },
-        outputs={"--certificate": certificate},
+        outputs={"--certificate": ensemble.certificate},
         endings={"--certificate": (".json",)},
     )
     if model.suffix.casefold() in NO_MODELS:
@@ -85,13 +79,8 @@ def verify(
     refuse_unused(context, KINDS, "a front" if is_front else "a model")
     with _undamaged(model.name):
         if is_front:
-            from shortlist.cli.text.front_checks import verify_front
-
-            status = verify_front(model, table, front, json=json)
-        else:
-            status = _verify_model(model, table, ensemble, json=json)
-    if status in EXIT_CODES:
-        raise typer.Exit(EXIT_CODES[status])
+            return verify_front(model, table, front)
+        return _verify_model(model, table, ensemble)
 
 
 @contextlib.contextmanager
@@ -111,16 +100,14 @@ def _undamaged(name: str) -> Iterator[None]:
         ) from error
 
 
-def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) -> str:
+def _verify_model(model: Path, table: str, given: EnsembleCheck) -> CommandAnswer:
     pool, certificate, trust = given.pool, given.certificate, given.trust
-    from shortlist.cli.text.front_checks import verify_stages
     from shortlist.cli.work import working
     from shortlist.ensembles.committees.chosen import Chosen
     from shortlist.ensembles.pools.fitting import load_pool
     from shortlist.ensembles.pools.pool import Pool
     from shortlist.ensembles.proofs.certificate import write_certificate
     from shortlist.ensembles.verification.recheck_model import verify as recheck
-    from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.runs.budget import seconds_now
     from shortlist.saved_models import load_model, made_by
@@ -133,7 +120,7 @@ def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) 
         if pool or certificate:
             option = "--pool" if pool else "--certificate"
             raise BadInputError(f"{option} belongs to pruned ensembles. Leave it out.")
-        return verify_stages(saved, table, json=json)
+        return verify_stages(saved, table)
     if not (isinstance(estimator, Chosen) or hasattr(estimator, "training_")):
         raise BadInputError(
             f"verify needs a model of shortlist prune, evolve or stage, got one of {made_by(estimator)}."
@@ -147,54 +134,41 @@ def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) 
     with working("checking"):
         found = recheck(estimator, X, y, pool=whole)
     kept = found.certificate
-    if certificate is not None and kept is not None:
-        certificate = save(certificate, lambda path: write_certificate(kept, path))
-    elif certificate is not None:
-        found = dataclasses.replace(found, notes=(*found.notes, "there is no certificate to write"))
-        certificate = None
     notes += found.notes
-    print_notes(notes)
-    if json:
-        print_json(
-            {
-                "command": "verify",
-                "status": found.status,
-                "method": "certificate" if found.parts else "count",
-                "seconds": seconds_now() - start,
-                "failures": list(found.failures),
-                "doubts": list(found.doubts),
-                "notes": notes,
-                "value": found.value,
-                "bound": found.bound,
-                "claimed_bound": found.claimed_bound,
-                "proof": None if found.evidence is None else found.evidence.as_dict(),
-                "rows": found.n_rows,
-                "n_classifiers": found.n_classifiers,
-                {"tangents": "n_ranges", "selections": "n_selections"}.get(
-                    found.parts, "n_cuts"
-                ): found.n_parts,
-                "all_votes": found.all_votes,
-                "out_of_fold": found.out_of_fold,
-                "certificate": None if certificate is None else str(certificate),
-            }
-        )
-    else:
-        _print(found)
-    return str(found.status)
+    if certificate is not None and kept is None:
+        notes.append("there is no certificate to write")
+    certificate = None if kept is None else save(certificate, lambda path: write_certificate(kept, path))
+    facts = {
+        "status": found.status,
+        "method": "certificate" if found.parts else "count",
+        "seconds": seconds_now() - start,
+        "failures": list(found.failures),
+        "doubts": list(found.doubts),
+        "value": found.value,
+        "bound": found.bound,
+        "claimed_bound": found.claimed_bound,
+        "proof": None if found.evidence is None else found.evidence.as_dict(),
+        "rows": found.n_rows,
+        "n_classifiers": found.n_classifiers,
+        {"tangents": "n_ranges", "selections": "n_selections"}.get(found.parts, "n_cuts"): found.n_parts,
+        "all_votes": found.all_votes,
+        "out_of_fold": found.out_of_fold,
+        "certificate": certificate,
+    }
+    return CommandAnswer(facts, _lines(found), notes, exit_code=EXIT_CODES.get(found.status, 0))
 
 
-def _print(found: "Verification") -> None:
-    failures = [f"NOT AS CLAIMED: {sentence}." for sentence in found.failures]
-    print_lines(cut(failures, MOST_SENTENCES, "--json has all"))
+def _lines(found: "Verification") -> list[str]:
+    lines = failure_lines(found.failures)
     if found.evidence is None:
-        return
+        return lines
     whose = "all classifiers" if found.all_votes else "the members"
     how = "" if found.parts == "tangents" else " in integers"
     checked = f"; checked {_counted(found)}{how}" if found.parts else ""
     claimed = "As claimed, as far as it can be rechecked" if found.status == "partly" else "As claimed"
     if found.other_table:
         claimed = f"The table is not the one on record: {found.other_table}. {claimed}"
-    lines = [f"{claimed}. Asked {whose} again on {found.n_rows:,} rows{checked}."]
+    lines.append(f"{claimed}. Asked {whose} again on {found.n_rows:,} rows{checked}.")
     lines.append(f"{found.evidence.sentence()}.")
     if found.certificate is not None:
         limits = found.certificate["limits"]
@@ -209,7 +183,7 @@ def _print(found: "Verification") -> None:
     lines += [f"{sentence} (exit code 3)." for sentence in found.doubts]
     if found.status == "counted" and not found.doubts:
         lines.append("The value was counted again; nothing proves the bound (exit code 3).")
-    print_lines(lines)
+    return lines
 
 
 def _counted(found: "Verification") -> str:

@@ -1,10 +1,12 @@
 """The recheck of a front as a command: its input and its report."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.text.output import cut, finite, print_json, print_lines, print_notes
+from shortlist.cli.answers import CommandAnswer
+from shortlist.cli.text.output import cut, finite
 
 if TYPE_CHECKING:
     from shortlist.cli.options.verify_options import FrontRecheck
@@ -18,8 +20,17 @@ MOST_SENTENCES = 6
 """Number of sentences on failed claims on the screen."""
 
 
-def verify_front(path: Path, against: str, given: "FrontRecheck", *, json: bool) -> str:
-    """Recheck a front against a program, a feature model or a table, tell of it, and return the status."""
+EXIT_CODES = {"invalid": 1, "counted": 3}
+"""Exit codes where not everything was rechecked."""
+
+
+def failure_lines(failures: Sequence[str]) -> list[str]:
+    """Return the lines on failed claims, as many as fit on the screen."""
+    return cut([f"NOT AS CLAIMED: {sentence}." for sentence in failures], MOST_SENTENCES, "--json has all")
+
+
+def verify_front(path: Path, against: str, given: "FrontRecheck") -> CommandAnswer:
+    """Recheck a front against a program, a feature model or a table."""
     from shortlist._validation import as_positive_seconds
     from shortlist.cli.text.front_text import is_staged
     from shortlist.cli.work import last_resort, long_work
@@ -48,12 +59,8 @@ def verify_front(path: Path, against: str, given: "FrontRecheck", *, json: bool)
             found = _of_program(front, Path(against), budget, notes)
         else:
             found = _of_products(front, Path(against), given.attributes, budget, notes)
-    print_notes(notes)
-    if json:
-        print_json(check_facts(found, notes))
-    else:
-        _print(found, Path(against))
-    return found.status
+    code = EXIT_CODES.get(found.status, 0)
+    return CommandAnswer(check_facts(found), _lines(found, Path(against)), notes, exit_code=code)
 
 
 def _refuse_of_others(given: "FrontRecheck", kind: str) -> None:
@@ -134,8 +141,8 @@ def _of_products(
     return recheck_products(question, front, budget=budget)
 
 
-def verify_stages(saved: "SavedModel", table: str, *, json: bool) -> str:
-    """Fit, search and count the front of a model of stages again, tell of it, and return the status."""
+def verify_stages(saved: "SavedModel", table: str) -> CommandAnswer:
+    """Fit, search and count the front of a model of stages again."""
     import warnings
 
     from shortlist.cli.work import long_work
@@ -159,31 +166,24 @@ def verify_stages(saved: "SavedModel", table: str, *, json: bool) -> str:
             cases=learning.cases,
             budget=Budget(report=tell, cancellation=cancellation),
         )
-    print_notes(notes)
-    if json:
-        facts = dataclasses.asdict(found) | {"claim": str(found.claim), "seconds": finite(found.seconds)}
-        print_json({"command": "verify", "status": found.status, "method": "count", "notes": notes} | facts)
-        return found.status
-    failures = [f"NOT AS CLAIMED: {sentence}." for sentence in found.failures]
-    lines = [*cut(failures, MOST_SENTENCES, "--json has all"), *found.sentences()]
+    facts = {"status": found.status, "method": "count", **dataclasses.asdict(found)}
+    facts |= {"claim": str(found.claim), "seconds": finite(found.seconds)}
+    lines = [*failure_lines(found.failures), *found.sentences()]
     if found.status == "rechecked":
         lines.append(f"Rechecked: as claimed ({found.seconds:.2f} s).")
     elif not found.failures:
         lines.append("Not all that the front claims was counted again (exit code 3).")
-    print_lines(lines)
-    return found.status
+    return CommandAnswer(facts, lines, notes, exit_code=EXIT_CODES.get(found.status, 0))
 
 
-def check_facts(found: "FrontCheck", notes: list[str]) -> dict[str, Any]:
+def check_facts(found: "FrontCheck") -> dict[str, Any]:
     """Return the JSON of the command on a recheck."""
     search = found.search
     return {
-        "command": "verify",
         "status": found.status,
         "method": "row states" if found.n_states else "count" if search is None else search.solver,
         "seconds": finite(found.seconds),
         "failures": list(found.failures),
-        "notes": notes,
         "n_points": found.n_points,
         "claim": str(found.claim),
         "found_by": found.found_by,
@@ -203,14 +203,12 @@ def check_facts(found: "FrontCheck", notes: list[str]) -> dict[str, Any]:
     }
 
 
-def _print(found: "FrontCheck", against: Path) -> None:
+def _lines(found: "FrontCheck", against: Path) -> list[str]:
     from shortlist._words import counted
     from shortlist.results.proof import ProofKind
 
-    failures = [f"NOT AS CLAIMED: {sentence}." for sentence in found.failures]
-    if failures:
-        print_lines(cut(failures, MOST_SENTENCES, "--json has all"))
-        return
+    if found.failures:
+        return failure_lines(found.failures)
     points = counted(found.n_points, "point")
     lines = [
         (
@@ -231,4 +229,4 @@ def _print(found: "FrontCheck", against: Path) -> None:
         }[found.claim]
         on_trust = f", if {found.rests_on} is right about its boxes" if found.rests_on else ""
         lines.append(f"Rechecked: {told[0].lower()}{told[1:]}{on_trust}.")
-    print_lines(lines)
+    return lines
