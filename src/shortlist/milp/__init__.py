@@ -1,4 +1,4 @@
-"""Mixed-integer linear programs, and solvers behind one protocol."""
+"""Mixed-integer linear programs, and solvers with a common protocol."""
 
 from shortlist.milp.backends import SOLVERS, open_solver
 from shortlist.milp.program import LinearObjective, Program, make_program

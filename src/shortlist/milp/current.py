@@ -1,4 +1,4 @@
-"""A program as a session has changed it: what every answer is checked against."""
+"""Current program of a session, against which every answer is checked."""
 
 import dataclasses
 import math
@@ -17,16 +17,16 @@ Change: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.flo
 
 
 class CurrentProgram:
-    """A program with the costs, bounds, limits, cutoff and start that hold now.
+    """Program with the current costs, bounds, limits, cutoff and start.
 
-    Rows of decimals at integer columns are kept in whole steps (:mod:`shortlist.milp.whole_rows`): whatever
-    is solved or checked here is this program.
+    Rows of decimals at integer columns are kept in whole steps (:mod:`shortlist.milp.whole_rows`); solves
+    and checks use this form.
 
-    `program`: its bounds and limits are own copies, changed in place. `costs`: to minimise, ``(n_columns,)``.
-    `integral_costs`: whether every cost is an integer at an integer column, so that objective values are
-    integers. `step`: the greatest common divisor of integral costs, 1 for others: objective values are its
-    multiples. `cutoff`: no solution may cost more; inf if there is none. `start`: offered for the next solve,
-    ``(n_columns,)``.
+    `program`: the program; its bounds and limits are own copies, changed in place. `costs`: costs to
+    minimise, ``(n_columns,)``. `integral_costs`: whether every cost is an integer at an integer column, so
+    that objective values are integers. `step`: greatest common divisor of integral costs, 1 for others;
+    objective values are its multiples. `cutoff`: largest cost of a solution; inf without a limit. `start`:
+    start of the next solve, ``(n_columns,)``.
     """
 
     def __init__(self, program: Program) -> None:
@@ -39,7 +39,7 @@ class CurrentProgram:
         self.set_costs(costs[0] if len(costs) else np.zeros(program.n_columns))
 
     def set_costs(self, costs: ArrayLike) -> Costs:
-        """Check and keep `costs`."""
+        """Check and store `costs`."""
         self.costs = _finite("costs", costs, self.program.n_columns)
         charged = self.costs != 0
         self.integral_costs = bool(
@@ -49,7 +49,7 @@ class CurrentProgram:
         return self.costs
 
     def set_column_bounds(self, columns: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Change:
-        """Check and keep the bounds of `columns`."""
+        """Check and store the bounds of `columns`."""
         change = _change("columns", columns, lower, upper, self.program.n_columns)
         self.program.column_lower[change[0]] = change[1]
         self.program.column_upper[change[0]] = change[2]
@@ -58,7 +58,7 @@ class CurrentProgram:
         return change
 
     def set_row_bounds(self, rows: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Change:
-        """Check and keep the limits of `rows`."""
+        """Check and store the limits of `rows`."""
         which, low, high = _change("rows", rows, lower, upper, self.program.n_rows)
         change = which, *self._rows.limits(which, low, high)
         self.program.row_lower[change[0]] = change[1]
@@ -66,31 +66,31 @@ class CurrentProgram:
         return change
 
     def set_cutoff(self, cutoff: float | None) -> None:
-        """Check and keep the cutoff."""
+        """Check and store the cutoff."""
         if cutoff is not None and math.isnan(cutoff):
             raise BadInputError("cutoff", "must be a number or None", "NaN")
         self.cutoff = math.inf if cutoff is None else float(cutoff)
 
     def set_start(self, values: ArrayLike | None) -> None:
-        """Check and keep the start."""
+        """Check and store the start."""
         self.start = None if values is None else _finite("start", values, self.program.n_columns)
 
     @property
     def tight_cutoff(self) -> float:
-        """The cutoff, lowered to the next value that the objective can take."""
+        """Cutoff, lowered to the next possible value of the objective."""
         if not self.integral_costs or not math.isfinite(self.cutoff):
             return self.cutoff
         return float(math.floor((self.cutoff + 1e-6) / self.step) * self.step)
 
     @property
     def size(self) -> float:
-        """The largest sum of a row, or of the costs in steps, that a solver has to tell from the next."""
+        """Largest sum of a row, or of the costs in steps, of which a solver has to resolve one unit."""
         charged = self._sizes.of(self.costs) / self.step if self.integral_costs else 0.0
         return max(self._sizes.largest(self.program), charged)
 
     @property
     def empty(self) -> bool:
-        """Whether some row or column has a lower limit above its upper one."""
+        """Whether some row or column has a lower limit above its upper limit."""
         program = self.program
         return bool(
             empty_intervals(program.row_lower, program.row_upper).any()
@@ -99,7 +99,7 @@ class CurrentProgram:
         )
 
     def objective(self, values: NDArray[np.float64]) -> float:
-        """Return the cost of `values`, without rounding errors of the sum."""
+        """Return the cost of `values`, without rounding errors in the sum."""
         return math.fsum((self.costs * values).tolist())
 
     def cost_size(self, values: NDArray[np.float64]) -> float:
@@ -108,15 +108,15 @@ class CurrentProgram:
 
 
 def empty_intervals(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Mask:
-    """Mark the intervals that hold no finite number."""
+    """Mark the intervals that contain no finite number."""
     mask: Mask = (lower > upper) | (lower == math.inf) | (upper == -math.inf)
     return mask
 
 
 def without_empty_intervals(program: Program) -> Program:
-    """Return the program with every empty interval opened wide.
+    """Return the program with every empty interval widened.
 
-    Solvers refuse these, and the session answers for them.
+    Solvers refuse empty intervals; the session handles them.
     """
     rows = empty_intervals(program.row_lower, program.row_upper)
     columns = empty_intervals(program.column_lower, program.column_upper)

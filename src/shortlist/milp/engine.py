@@ -1,8 +1,8 @@
-"""The session around a solver: it checks every input and every answer.
+"""Session around a solver, which checks every input and every answer.
 
-A solver's loop returns to Python seldom, and Python runs its signal handlers only in the main thread. So the
-solver runs in a worker thread without the interpreter's lock, while the caller's thread waits: it takes the
-bounds that the solver posts, looks at the cancellation, and feels Ctrl-C at once.
+A solver's loop seldom returns to Python, and Python runs its signal handlers only in the main thread. So
+the solver runs in a worker thread without the interpreter's lock, while the caller's thread waits: it
+receives the bounds that the solver posts, checks the cancellation, and reacts to Ctrl-C at once.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ from shortlist.runs.cancellation import Cancellation
 Watched = TypeVar("Watched")
 
 Loader: TypeAlias = Callable[[Program, Costs], SolverEngine]
-"""Returns an engine that has a program and its costs."""
+"""Function that returns an engine with a program and its costs."""
 
 POLL_S = 0.05
 
@@ -48,9 +48,8 @@ POLL_S = 0.05
 class Patience:
     """Seconds of waiting for a solver that does not stop.
 
-    `late_s`: seconds after its limit at which a solver that goes on is told to stop. `told_s`: seconds
-    that it may go on after it was first told; SCIP has been seen to look at neither clock nor flag for
-    minutes.
+    `late_s`: seconds after its limit at which a running solver is ordered to stop. `told_s`: seconds that
+    it may still run after the first order; SCIP sometimes checks neither clock nor flag for minutes.
     """
 
     late_s: float = 1.0
@@ -61,20 +60,20 @@ PATIENCE = Patience()
 
 
 class NotStoppedError(Exception):
-    """A solver did not stop when it was told to, and was left alone in its thread."""
+    """Error about a solver that did not stop on order, and was abandoned in its thread."""
 
 
 class CheckedSession:
-    """A :class:`~shortlist.milp.solution.Session` over any engine: checks what goes in and what comes out.
+    """:class:`~shortlist.milp.solution.Session` over any engine, which checks input and output.
 
-    The engine runs in a thread of its own (:func:`run_watched`). A session is for one thread at a
-    time; different sessions are independent.
+    The engine runs in a thread of its own (:func:`run_watched`). A session is for one thread at a time;
+    different sessions are independent.
 
-    Where the sums of integers in a row, or in the costs, are so large that the engine's tolerance hides the
-    next integer (:func:`shortlist.milp.whole_rows.tells_apart`), CP-SAT solves the program, in integers.
-    Where it cannot hold the program either, the claim is lowered, with the limit "size". `tolerance` is by
-    how much the engine may miss an integer or a limit, 0 if its arithmetic is exact. `load_exactly` loads a
-    program into CP-SAT.
+    The engine's tolerance may hide one unit in sums of integers of a row, or of the costs
+    (:func:`shortlist.milp.whole_rows.tells_apart`). CP-SAT then solves the program, in integers. If it
+    cannot hold the program either, the claim is lowered, with the limit "size". `tolerance`: largest
+    distance from an integer or a limit that the engine accepts, 0 if its arithmetic is exact.
+    `load_exactly`: loads a program into CP-SAT.
     """
 
     def __init__(
@@ -88,7 +87,7 @@ class CheckedSession:
     ) -> None:
         self._current = CurrentProgram(program)
         self._load, self._load_exactly = load, load_exactly
-        # by whether it is CP-SAT in place of the solver asked for
+        # by whether it is CP-SAT in place of the requested solver
         self._engines: dict[bool, SolverEngine] = {}
         self._told: dict[bool, float] = {}
         self._tolerance, self._patience = tolerance, patience
@@ -96,7 +95,7 @@ class CheckedSession:
             self._engine(handed_over=False)
 
     def set_costs(self, costs: ArrayLike) -> None:
-        """Minimise ``costs @ x`` from now on, shape (n_columns,)."""
+        """Set the costs: minimise ``costs @ x``, ``(n_columns,)``, from now on."""
         new = self._current.set_costs(costs)
         for engine in self._engines.values():
             engine.change_costs(new)
@@ -114,11 +113,11 @@ class CheckedSession:
             engine.change_row_bounds(change)
 
     def set_cutoff(self, cutoff: float | None) -> None:
-        """Look only for solutions that cost at most `cutoff`; None removes this limit."""
+        """Admit only solutions that cost at most `cutoff`; None removes this limit."""
         self._current.set_cutoff(cutoff)
 
     def set_start(self, values: ArrayLike | None) -> None:
-        """Offer a solution to start the next solve from; an infeasible one does no harm."""
+        """Offer a solution as the start of the next solve; an infeasible one does no harm."""
         self._current.set_start(values)
 
     def solve(
@@ -128,7 +127,7 @@ class CheckedSession:
         on_bound: OnBound | None = None,
         cancellation: Cancellation | None = None,
     ) -> Solution:
-        """Solve as the model now stands."""
+        """Solve the current program."""
         begin = seconds_now()
         claim = self._plain_claim(limits, cancellation)
         handed_over = False
@@ -136,7 +135,7 @@ class CheckedSession:
             handed_over, decides = self._who_decides()
             try:
                 claim = self._claim(handed_over, limits, on_bound if decides else None, cancellation)
-            except BadInputError:  # CP-SAT's sums are of 64 bits, idle rows included
+            except BadInputError:  # CP-SAT's sums have 64 bits, those of idle rows too
                 if not handed_over:
                     raise
                 claim = Claim(Status.UNKNOWN, limit="size")
@@ -153,7 +152,7 @@ class CheckedSession:
         return solution
 
     def _engine(self, *, handed_over: bool) -> SolverEngine:
-        """Return the engine requested, or CP-SAT in its place, with the program as it stands."""
+        """Return the engine requested, or CP-SAT in its place, with the current program."""
         if handed_over not in self._engines:
             load = self._load_exactly if handed_over and self._load_exactly else self._load
             program = without_empty_intervals(self._current.program)
@@ -161,7 +160,7 @@ class CheckedSession:
         return self._engines[handed_over]
 
     def _who_decides(self) -> tuple[bool, bool]:
-        """Return whether CP-SAT takes the program, and whether claims of the solver that has it count."""
+        """Return whether CP-SAT solves the program, and whether the claims of the chosen solver count."""
         size = self._current.size
         if tells_apart(size, self._tolerance):
             return False, True
@@ -169,12 +168,12 @@ class CheckedSession:
             return False, False
         try:
             self._engine(handed_over=True)
-        except BadInputError:  # continuous columns, columns without bounds, or rows of no decimals
+        except BadInputError:  # continuous or unbounded columns, or rows without decimals
             return False, False
         return True, True
 
     def _or_start(self, claim: Claim) -> Claim:
-        """Return the offered start as the solution where a limit left nothing better."""
+        """Return the claim, with the offered start as its solution if a limit left nothing better."""
         current, start = self._current, self._current.start
         if start is None or claim.status not in {Status.UNKNOWN, Status.FEASIBLE}:
             return claim
@@ -211,7 +210,7 @@ class CheckedSession:
     def _run(
         self, handed_over: bool, limits: Limits, on_bound: OnBound | None, cancellation: Cancellation | None
     ) -> Claim:
-        """Let an engine run; one that does not stop is left alone, and loaded afresh for the next solve."""
+        """Run an engine; one that does not stop is abandoned, and loaded afresh for the next solve."""
         engine = self._engine(handed_over=handed_over)
         own = limits.clock is seconds_now
         told = limits if own else replace(limits, seconds=math.inf)
@@ -240,7 +239,7 @@ class CheckedSession:
     def _really_unbounded(
         self, handed_over: bool, limits: Limits, claim: Claim, cancellation: Cancellation | None
     ) -> Claim:
-        """Find out whether a program that is called unbounded has a solution at all."""
+        """Check whether a program that is called unbounded has a solution at all."""
         costs, engine = self._current.costs, self._engine(handed_over=handed_over)
         engine.change_cutoff(math.inf)
         engine.change_costs(np.zeros_like(costs))
@@ -280,13 +279,13 @@ def run_watched(
 ) -> Watched:
     """Return ``run(post)``, computed in another thread.
 
-    `on_bound` is called in this thread, whenever the objective or the bound got better. `stop` is called,
-    repeatedly, once the cancellation is set, or once an exception (KeyboardInterrupt included) comes up here;
-    the exception goes on when the solver has stopped. An exception in `run` is raised here. A solver knows
-    its limit in `seconds`, of this `clock`, and is told to stop when it is late, by `patience`.
+    `on_bound` is called in this thread, whenever the objective or the bound improves. `stop` is called,
+    repeatedly, once the cancellation is set or an exception (KeyboardInterrupt included) is raised here;
+    the exception continues when the solver has stopped. An exception in `run` is raised here. A solver
+    knows its limit in `seconds`, of this `clock`; it is ordered to stop if it is late, by `patience`.
 
-    Raises NotStoppedError if it goes on for longer than `patience` allows after it was first told to stop.
-    `left_alone` is called then, as what it works on may not be touched again.
+    Raises NotStoppedError if the solver runs for longer than `patience` allows after the first order to
+    stop. `left_alone` is then called first, as the abandoned thread may still use the solver's data.
     """
     inbox: queue.SimpleQueue[tuple[float, float]] = queue.SimpleQueue()
     results: list[Watched] = []

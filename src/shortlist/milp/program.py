@@ -20,11 +20,11 @@ class LinearObjective:
     Attributes
     ----------
     objective : Objective
-        Its name, sense, scale and unit.
+        Name, sense, scale and unit.
     costs : ndarray of float, shape (n_columns,)
-        What a unit of each column adds, in the objective's unit.
+        Value of a unit of each column, in the objective's unit.
     offset : float
-        The constant that is always added.
+        Constant part.
     """
 
     objective: Objective
@@ -34,9 +34,9 @@ class LinearObjective:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Find columns x with ``row_lower <= rows @ x <= row_upper`` within their bounds.
+    """Program over columns x with ``row_lower <= rows @ x <= row_upper`` and bounds.
 
-    Build with :func:`make_program`.
+    Build it with :func:`make_program`.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class Program:
     column_lower, column_upper : ndarray of float, shape (n_columns,)
         Bounds of the columns, infinite where there is none.
     integer : ndarray of bool, shape (n_columns,)
-        Which columns take integers only.
+        Mask of the integer columns.
     objectives : tuple of LinearObjective
-        What matters; one or several.
+        One or several objectives.
     """
 
     rows: sparse.csr_array
@@ -71,14 +71,14 @@ class Program:
         return len(self.column_lower)
 
     def integral_rows(self) -> Mask:
-        """Mark the rows that add only integers, with integer coefficients of integer columns."""
+        """Return the mask of the rows with integer coefficients and integer columns only."""
         fractions = (self.rows.data != np.rint(self.rows.data)) | ~self.integer[self.rows.indices]
         before = np.concatenate([[0], np.cumsum(fractions)])
         counts: Mask = before[self.rows.indptr[1:]] == before[self.rows.indptr[:-1]]
         return counts
 
     def with_rows(self, rows: ArrayLike | sparse.sparray, lower: ArrayLike, upper: ArrayLike) -> "Program":
-        """Return the program with further rows, which are numbered after its own."""
+        """Return the program with further rows after its own."""
         more = sparse.csr_array(sparse.coo_array(rows))
         return dataclasses.replace(
             self,
@@ -88,7 +88,7 @@ class Program:
         )
 
     def to_change(self) -> "Program":
-        """Return the program with limits and bounds of its own, which may be changed in place."""
+        """Return a copy of the program whose limits and bounds may be changed in place."""
         names = ("row_lower", "row_upper", "column_lower", "column_upper")
         return dataclasses.replace(self, **{name: getattr(self, name).copy() for name in names})
 
@@ -110,7 +110,7 @@ def make_program(
     integer: ArrayLike | bool,
     objectives: Sequence[LinearObjective] = (),
 ) -> Program:
-    """Check the parts of a program and put them together; scalars stand for every row or column.
+    """Check the parts of a program and join them; scalars stand for every row or column.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Solution of a solve, and the check that trusts nothing."""
+"""Solution of a solve, and an independent check of it."""
 
 import math
 from collections.abc import Callable
@@ -18,18 +18,18 @@ from shortlist.runs.budget import Budget, seconds_now
 from shortlist.runs.cancellation import Cancellation
 
 FEASIBILITY_TOLERANCE = 1e-6
-"""A row with fractions may miss its limit by this much, relative to its terms: doubles cannot do better."""
+"""Tolerance on the limits of a row with fractions, relative to its terms: doubles cannot do better."""
 
 CONTRADICTION = 1e-4
-"""With fractional costs, a bound above a verified answer by more than this, relative to the terms, is an
-error.
-"""
+"""Relative excess of a bound over a verified answer, with fractional costs, that counts as an error."""
 
 Post: TypeAlias = Callable[[float, float], None]
-"""Tells the waiting thread (objective or NaN or inf, bound or -inf); cheap, callable from any thread."""
+"""Function that sends (objective or NaN or inf, bound or -inf) to the waiting thread; cheap, callable from
+any thread.
+"""
 
 OnBound: TypeAlias = Callable[[float, float], None]
-"""Called during a solve with (objective of the incumbent or NaN, bound), both to minimise."""
+"""Function called during a solve with (objective of the incumbent or NaN, bound), both to minimise."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class Limits:
     seconds : float, default=inf
         Limit of one solve; 0 stops at once.
     nodes : int or None, default=None
-        Limit on the search that does not depend on the clock: thousandths of deterministic time for
+        Limit of the search, independent of the clock: thousandths of deterministic time for
         CP-SAT, branch-and-bound nodes for the others.
     absolute_gap : float, default=0
-        Stop when the objective is this near to the bound. With integer objective values 1 - 1e-6 still proves
+        Gap to the bound at which the solve stops. With integer objective values 1 - 1e-6 still proves
         the optimum.
     clock : callable, default=seconds_now
-        What `seconds` are of. On another clock the solver knows no limit, and is told to stop when it is
-        over.
+        Clock of `seconds`. On another clock the solver has no limit, and is ordered to stop when time
+        is up.
 
     Raises
     ------
@@ -68,17 +68,17 @@ class Limits:
                 raise BadInputError(name, "must be at least 0", value)
 
     def within(self, budget: Budget) -> "Limits":
-        """Return these limits, shortened to what is left of a budget."""
+        """Return these limits, shortened to the rest of a budget."""
         return replace(self, seconds=min(self.seconds, budget.left))
 
 
 NO_LIMITS = Limits()
-"""A solve goes on until it is proved."""
+"""No limits: a solve continues until it is proved."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The answer of one solve; everything is to minimise.
+    """Answer of one solve, all values to minimise.
 
     Attributes
     ----------
@@ -89,17 +89,17 @@ class Solution:
     objective : float
         Cost of `values`, computed from them and not by the solver; NaN without an answer.
     bound : float
-        The solver says that no solution of the program, cutoff included, costs less; -inf if unknown, inf if
+        Solver's lower bound on the cost of all solutions, cutoff included; -inf if unknown, inf if
         infeasible. It is an integer if every cost is one and belongs to an integer column.
     seconds : float
         Wall-clock time of this solve.
     nodes : int
-        Branch-and-bound nodes of this solve, as the solver counts them.
+        Number of branch-and-bound nodes, as the solver counts them.
     limit : str
-        Why the claim is not stronger, or "" if nothing stopped the solve. "seconds", "nodes" and
+        Reason for a weaker claim, or "" if nothing stopped the solve. "seconds", "nodes" and
         "interrupted" are limits; with "solver" the solver gave up by itself; with "precision" the answer
-        failed the check and was dropped; with "size" the numbers are so large that no solver can tell
-        neighbouring sums apart.
+        failed the check and was dropped; with "size" the numbers are too large for a solver to resolve
+        one unit of a sum.
     handed_over : bool
         Whether CP-SAT solved it, because the numbers are too large for the session's solver.
     """
@@ -121,11 +121,11 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """Claim of a solver; without its objective value, which is always recomputed.
+    """Claim of a solver; the objective value is always recomputed.
 
-    `status`: its verdict, in our words; UNBOUNDED also when it cannot tell unbounded from infeasible.
-    `values`: its best solution, ``(n_columns,)``. `bound`: its bound on the objective; -inf when it has none.
-    `nodes`: nodes it searched. `limit`: as in :class:`Solution`.
+    `status`: verdict; UNBOUNDED means unbounded or infeasible. `values`: best solution, ``(n_columns,)``.
+    `bound`: bound on the objective; -inf without one. `nodes`: number of nodes. `limit`: as in
+    :class:`Solution`.
     """
 
     status: Status
@@ -135,7 +135,7 @@ class Claim:
     limit: str = ""
 
     def lowered(self) -> "Claim":
-        """Return the weaker claim that holds where numbers are too large for the solver."""
+        """Return the weaker claim that holds for numbers too large for the solver."""
         if self.status is Status.UNBOUNDED:
             return self
         status = Status.UNKNOWN if self.values is None else Status.FEASIBLE
@@ -143,10 +143,10 @@ class Claim:
 
 
 def largest_violation(program: Program, values: NDArray[np.float64]) -> float:
-    """Return by how much `values` misses a row or a bound at most.
+    """Return the largest amount by which `values` misses a row or a bound.
 
-    A row of integer coefficients at integer columns is measured as it is, which is exact below 2^53. In any
-    other row the miss is relative to the size of its terms (at least 1).
+    A row of integer coefficients at integer columns is measured in absolute terms, which is exact below
+    2^53. In any other row the amount is relative to the size of its terms (at least 1).
     """
     activity = program.rows @ values
     size = np.maximum(1.0, abs(program.rows) @ np.abs(values))
@@ -161,7 +161,7 @@ def largest_violation(program: Program, values: NDArray[np.float64]) -> float:
 
 
 def is_answer(current: CurrentProgram, values: NDArray[np.float64]) -> bool:
-    """Tell whether `values` keeps the rows, bounds, integrality and cutoff of the current program."""
+    """Return whether `values` meets the rows, bounds, integrality and cutoff of the current program."""
     program = current.program
     if values.shape != (program.n_columns,) or not np.isfinite(values).all():
         return False
@@ -175,9 +175,9 @@ def is_answer(current: CurrentProgram, values: NDArray[np.float64]) -> bool:
 
 
 def _is_answer_beyond_doubt(current: CurrentProgram, values: NDArray[np.float64]) -> bool:
-    """Tell whether `values` is an answer without any tolerance, its cost added up in fractions.
+    """Return whether `values` is an answer without any tolerance, with its cost summed in fractions.
 
-    What misses a row or the cutoff by a rounding error does not contradict a solver that computes exactly.
+    A miss of a row or the cutoff by a rounding error does not contradict an exact solver.
     """
     if not is_answer(current, values) or largest_violation(current.program, values) > 0:
         return False
@@ -189,18 +189,18 @@ def _is_answer_beyond_doubt(current: CurrentProgram, values: NDArray[np.float64]
 def checked_solution(
     current: CurrentProgram, claim: Claim, limits: Limits, *, seconds: float = 0.0
 ) -> Solution:
-    """Turn a solver's claim into a solution that the data supports.
+    """Convert a solver's claim to a solution that the data supports.
 
-    Integer columns are rounded and continuous ones moved into their bounds; then rows, bounds and cutoff are
-    checked on the program and the objective is computed anew. Values that fail are dropped, and the status
-    falls to UNKNOWN with the limit "precision": a rounded column with a huge coefficient can do that to an
-    honest solver. The status follows from the numbers: OPTIMAL if and only if the verified objective is
-    within the absolute gap of the bound. The bound itself and the verdict INFEASIBLE are the solver's word,
-    and cannot be checked but by contradiction.
+    Integer columns are rounded and continuous ones moved into their bounds; then rows, bounds and cutoff
+    are checked on the program and the objective is recomputed. Values that fail are dropped, and the status
+    falls to UNKNOWN with the limit "precision": a rounded column with a huge coefficient can cause this
+    even with a correct solver. The status follows from the numbers: OPTIMAL if and only if the verified
+    objective is within the absolute gap of the bound. The bound itself and the verdict INFEASIBLE are taken
+    from the solver; only a contradiction disproves them.
 
     Raises SolverError if the bound exceeds the objective of a verified answer, or the program is called
-    infeasible although the offered start satisfies it, without any tolerance: then nothing that the solver
-    says can be used.
+    infeasible although the offered start satisfies it, without any tolerance: no claim of the solver can
+    then be used.
     """
     bound = _bound(current, claim.bound)
     nothing = Solution(
@@ -246,11 +246,11 @@ def _tidied(program: Program, values: NDArray[np.float64]) -> NDArray[np.float64
     if values.shape != (program.n_columns,):
         return values
     inside = np.clip(values, program.column_lower, program.column_upper)
-    return np.where(program.integer, np.rint(values), inside) + 0.0  # no negative zeros
+    return np.where(program.integer, np.rint(values), inside) + 0.0  # adding 0 removes negative zeros
 
 
 def _bound(current: CurrentProgram, bound: float) -> float:
-    """Raise a bound to the next integer when the objective can be nothing else."""
+    """Raise a bound to the next possible value of an integer objective."""
     if math.isnan(bound):
         return -math.inf
     if not current.integral_costs or not math.isfinite(bound):
@@ -259,18 +259,18 @@ def _bound(current: CurrentProgram, bound: float) -> float:
 
 
 def _bound_error(bound: float) -> float:
-    """Return the tolerance on a bound on integers: the rule of sizes keeps it below a half."""
+    """Return the tolerance on a bound on integers; the rule on sizes keeps it below a half."""
     return 1e-6 + min(1e-9 * abs(bound), 0.25)
 
 
 class Session(Protocol):
     """One program in a solver's memory.
 
-    Rows and columns are numbered as in the program; costs are to minimise.
+    Rows and columns are numbered as in the program; costs are minimised.
     """
 
     def set_costs(self, costs: ArrayLike) -> None:
-        """Minimise ``costs @ x`` from now on, shape (n_columns,)."""
+        """Set the costs: minimise ``costs @ x``, ``(n_columns,)``, from now on."""
 
     def set_column_bounds(self, columns: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
         """Replace the bounds of `columns`."""
@@ -279,10 +279,10 @@ class Session(Protocol):
         """Replace the limits of `rows`."""
 
     def set_cutoff(self, cutoff: float | None) -> None:
-        """Look only for solutions that cost at most `cutoff`; None removes this limit."""
+        """Admit only solutions that cost at most `cutoff`; None removes this limit."""
 
     def set_start(self, values: ArrayLike | None) -> None:
-        """Offer a solution to start the next solve from; an infeasible one does no harm."""
+        """Offer a solution as the start of the next solve; an infeasible one does no harm."""
 
     def solve(
         self,
@@ -291,11 +291,11 @@ class Session(Protocol):
         on_bound: OnBound | None = None,
         cancellation: Cancellation | None = None,
     ) -> Solution:
-        """Solve as the model now stands.
+        """Solve the current program.
 
-        A cancellation stops it within about a second, with the best solution found. `on_bound` is called in
-        the caller's thread whenever objective or bound has improved, and once more at the end. In the main
-        thread Ctrl-C interrupts it.
+        A cancellation stops the solve within about a second, with the best solution found. `on_bound` is
+        called in the caller's thread after improvements of the objective or the bound, and once more at the
+        end. In the main thread Ctrl-C interrupts the solve.
 
         Raises
         ------
@@ -305,10 +305,9 @@ class Session(Protocol):
 
 
 class Solver(Protocol):
-    """A backend. `seed` and `threads` are fixed per session; one thread is deterministic under node limits.
+    """Backend; `seed` and `threads` are fixed per session. One thread is deterministic under node limits.
 
-    `tolerance` is the largest distance from an integer or a limit that it accepts; 0 if its arithmetic is
-    exact.
+    `tolerance`: largest accepted distance from an integer or a limit; 0 if the arithmetic is exact.
     """
 
     name: str
@@ -320,27 +319,27 @@ class Solver(Protocol):
 
 
 class SolverEngine(Protocol):
-    """One program in a solver's memory, fed with checked arrays; it may be changed only between runs."""
+    """Program in a solver's memory, with checked arrays as input; it may be changed only between runs."""
 
     def change_costs(self, costs: Costs) -> None:
-        """Minimise ``costs @ x`` from now on."""
+        """Replace the costs: minimise ``costs @ x`` from now on."""
 
     def change_column_bounds(self, change: Change) -> None:
-        """Replace bounds of columns; none is empty."""
+        """Replace bounds of columns; no interval is empty."""
 
     def change_row_bounds(self, change: Change) -> None:
-        """Replace limits of rows; none is empty."""
+        """Replace limits of rows; no interval is empty."""
 
     def change_cutoff(self, cutoff: float) -> None:
-        """Admit only solutions that cost at most `cutoff`, inf for all."""
+        """Admit only solutions that cost at most `cutoff`; inf admits all."""
 
     def offer_start(self, values: NDArray[np.float64]) -> None:
-        """Start the next run from `values`, which are a solution."""
+        """Start the next run from the solution `values`."""
 
     def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
-        """Solve, in a thread that is not the caller's, posting objectives and bounds on the way.
+        """Solve in another thread than the caller's, and post objectives and bounds during the run.
 
-        `size` is the largest sum of integers to be told from the next.
+        `size`: largest sum of integers, of which one unit must be resolved.
         """
 
     def stop(self) -> None:

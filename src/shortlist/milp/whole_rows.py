@@ -1,11 +1,11 @@
-"""Rows of integers, and whether a solver's arithmetic can tell one sum of integers from the next.
+"""Rows of integers, and the size of sums of which a solver's arithmetic resolves one unit.
 
-A row that adds decimals at integer columns takes values that are a step apart. Multiplied by a power of ten
-and divided by the greatest common divisor of its coefficients, it takes integers, and its limits can be
-rounded to integers too. A solver in floating point may miss an integer, or a limit, by its tolerance. In a
-row of coefficients a it is then off by no more than the sum of ``|a_j| max(1, |x_j|)`` times the tolerance.
-While this is below a half, whatever it takes for a solution becomes one when its columns are rounded, and
-what it calls optimal or infeasible is so. Beyond that its claims do not count.
+A row of decimals at integer columns has values that are a step apart. Multiplied by a power of ten and
+divided by the greatest common divisor of its coefficients, it takes integers, and its limits can be rounded
+to integers too. A solver in floating point may miss an integer, or a limit, by its tolerance. In a row of
+coefficients a it is then off by no more than the sum of ``|a_j| max(1, |x_j|)`` times the tolerance. While
+this is below a half, its solutions become exact when their columns are rounded, and its verdicts optimal
+and infeasible are right. Beyond that its claims do not count.
 """
 
 import dataclasses
@@ -22,12 +22,12 @@ from shortlist.milp.program import Program
 
 
 def implied_bounds(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return bounds of the columns in which the infinite ones are replaced by what the rows imply.
+    """Return bounds of the columns, with infinite ones replaced by bounds that the rows imply.
 
-    In the row ``lower <= a @ x <= upper``, the other terms together are at least m, so
-    ``a_j x_j <= upper - m``, and likewise from below. Bounds found are used for further ones until nothing
-    more is found; finite bounds stay as they are. What no row implies stays infinite. Every point that
-    satisfies rows and bounds stays within the result.
+    In the row ``lower <= a @ x <= upper``, the other terms together are at least m, so ``a_j x_j <= upper -
+    m``, and likewise from below. New bounds imply further ones until nothing changes; finite bounds stay as
+    they are. A bound that no row implies stays infinite. Every point that satisfies rows and bounds stays
+    within the result.
 
     Takes O(n_entries) per round, and at most one round per infinite bound.
 
@@ -76,30 +76,30 @@ def _others(terms: NDArray[np.float64], rows: NDArray[np.integer[Any]], n_rows: 
 TOLERANCE, FINEST_TOLERANCE = 1e-7, 7e-8
 """Tolerance of solvers in floating point on integers and limits, and the finest one, for larger numbers.
 
-Measured with HiGHS on 3,000 reference programs of uClinux, presolve off, which strains it most (decision 11):
-it called dominated points optimal 8 times at 1e-9, twice at 5e-8, and never at 7e-8, 1e-7 and 1e-6. HiGHS
-takes a tenth of it for reduced costs; near the rounding errors of the solver's own sums a tolerance cuts off
-solutions that are within it. The finer one is for the cost of compact Linux, which adds up to 6.7 million
-steps.
+Measured with HiGHS on 3,000 reference programs of uClinux, presolve off, which strains it most (decision
+11): it called dominated points optimal 8 times at 1e-9, twice at 5e-8, and never at 7e-8, 1e-7 and 1e-6.
+HiGHS takes a tenth of it for reduced costs; near the rounding errors of the solver's own sums a tolerance
+cuts off solutions that are within it. The finest tolerance is for the cost of compact Linux, which adds up
+to 6.7 million steps.
 """
 
 FORGIVEN = 1e-6
-"""A limit so little below an integer, in steps, means the integer: callers compute limits in floating point.
-Limits that people wrote are read as written (:func:`exact_program`).
+"""Distance below an integer, in steps, at which a limit still means the integer: callers compute limits in
+floating point. Limits written by people are read exactly (:func:`exact_program`).
 """
 
 MOST_PLACES_WRITTEN = 16
-"""Rows that people wrote are scaled by up to this power of ten, as far as their sums stay below 2^53."""
+"""Largest power of ten that scales rows written by people, as far as their sums stay below 2^53."""
 
 
 @dataclass(frozen=True, eq=False)
 class WholeRows:
-    """Mask of the rows that take integers only, and the conversion of a row's limits to limits of these.
+    """Program with rows in whole steps, and the conversion of limits of the original rows.
 
-    `program`: the program, such rows in whole steps and the others as they were. `whole`: marks the rows that
-    take integers only, ``(n_rows,)``. `scales`, `divisors`: an original row, times its scale and divided by
-    its divisor, is the row of `program`, ``(n_rows,)``. `forgiven`: what a limit below an integer may lack of
-    it, in steps, and still mean it.
+    `program`: the program; integer rows are in whole steps, the others unchanged. `whole`: mask of the
+    integer rows, ``(n_rows,)``. `scales`, `divisors`: an original row, times its scale and divided by its
+    divisor, is the row of `program`, ``(n_rows,)``. `forgiven`: distance below an integer, in steps, at
+    which a limit still means the integer.
     """
 
     program: Program
@@ -119,9 +119,9 @@ class WholeRows:
 
 
 def whole_rows(program: Program, *, written: bool = False) -> WholeRows:
-    """Return the rows of a program in whole steps, where they have such.
+    """Return the rows of a program in whole steps, where this is possible.
 
-    `written`: whether people wrote its limits, so that none is below an integer by a rounding error.
+    `written`: whether people wrote the limits, so that none is below an integer by a rounding error.
     """
     rows = program.rows
     most = MOST_PLACES_WRITTEN if written else MOST_DECIMALS
@@ -153,10 +153,10 @@ def whole_rows(program: Program, *, written: bool = False) -> WholeRows:
 
 
 def exact_program(program: Program) -> Program:
-    """Return a program that people wrote, its bounds and rows in integers as far as they have such.
+    """Return a program written by people, with bounds and rows in integers where this is possible.
 
-    Bounds of integer columns, and limits of rows of integers, are rounded to integers as they are written:
-    whatever is below one excludes it.
+    Bounds of integer columns, and limits of rows of integers, are rounded to integers without tolerance: a
+    limit below an integer excludes the integer.
 
     >>> from shortlist.milp import make_program
     >>> written = make_program(
@@ -177,7 +177,7 @@ def exact_program(program: Program) -> Program:
 
 
 def _largest_sums(program: Program, coefficients: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the largest sums that rows with these coefficients can take, infinite without bounds."""
+    """Return the largest sums of rows with these coefficients, infinite without bounds."""
     reach = np.maximum(*map(np.abs, _bounds(program)))
     sizes = program.rows.copy()
     sizes.data = np.abs(coefficients).astype(np.float64)
@@ -191,7 +191,7 @@ def _floor(
 ) -> NDArray[np.float64]:
     """Return the largest integers whose multiples by the divisor are at most the scaled limits.
 
-    Infinite ones stay.
+    Infinite limits stay.
     """
     finite = np.isfinite(limits)
     known = np.where(finite, limits, 0.0)
@@ -201,9 +201,9 @@ def _floor(
 
 
 class RowSizes:
-    """The largest values that rows of integers can take within the bounds of the columns.
+    """Largest values of integer rows within the bounds of the columns.
 
-    Bounds that are narrowed later leave the sizes as they were, too large rather than too small.
+    If bounds are narrowed later, the sizes stay, and so may be too large, but not too small.
     """
 
     def __init__(self, rows: WholeRows) -> None:
@@ -211,7 +211,7 @@ class RowSizes:
         self.update(rows.program)
 
     def update(self, program: Program) -> None:
-        """Take the bounds of `program`, whose rows are the same, if a column may now be larger."""
+        """Update the sizes to the bounds of `program`, with the same rows, if a column may have grown."""
         self._lower, self._upper = _bounds(program)
         reach = np.maximum(np.abs(self._lower), np.abs(self._upper))
         self.reach = np.where(np.isfinite(reach), np.maximum(reach, 1.0), 1.0)
@@ -225,11 +225,11 @@ class RowSizes:
     def widened(
         self, columns: NDArray[np.integer], lower: NDArray[np.float64], upper: NDArray[np.float64]
     ) -> bool:
-        """Whether new bounds of `columns` pass those that the sizes were taken for."""
+        """Whether new bounds of `columns` exceed those of the current sizes."""
         return bool((lower < self._lower[columns]).any() or (upper > self._upper[columns]).any())
 
     def largest(self, program: Program) -> float:
-        """Return the largest size of a row that takes integers and whose limits exclude something."""
+        """Return the largest size of an integer row whose limits exclude something."""
         with np.errstate(invalid="ignore"):
             idle = (self._least >= program.row_lower) & (self._most <= program.row_upper)
         counted = self._rows.whole & ~idle
@@ -241,7 +241,7 @@ class RowSizes:
 
 
 def largest_sum(program: Program) -> float:
-    """Return the largest sum of integers that a row of the program can take, whatever its limits."""
+    """Return the largest sum of an integer row of the program, whatever its limits."""
     rows = whole_rows(program)
     endless = dataclasses.replace(
         rows.program,
@@ -258,9 +258,9 @@ def _bounds(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def tells_apart(size: float, tolerance: float) -> bool:
-    """Whether a solver with this tolerance, 0 for an exact one, decides about sums of integers of this size.
+    """Whether a solver's tolerance, 0 for an exact one, resolves one unit of sums of this size.
 
-    Beyond 2^53 no claim can be checked here, as programs are kept in floating point.
+    Beyond 2^53 no claim can be checked, as programs are kept in floating point.
 
     >>> tells_apart(4e6, 1e-7), tells_apart(4e9, 1e-7), tells_apart(4e9, 0.0), tells_apart(1e16, 0.0)
     (True, False, True, False)
@@ -269,7 +269,7 @@ def tells_apart(size: float, tolerance: float) -> bool:
 
 
 def tolerance_for(size: float) -> float:
-    """Return the tolerance to solve a program with whose largest sum of integers is `size`."""
+    """Return the tolerance for a program with this largest sum of integers."""
     return TOLERANCE if tells_apart(size, TOLERANCE) else FINEST_TOLERANCE
 
 

@@ -1,1 +1,1 @@
-"""Integer programs of anybody: read from files, arrays and modelling packages, solved, and checked again."""
+"""Integer programs of users: read from files, arrays and modelling packages, solved, and rechecked."""

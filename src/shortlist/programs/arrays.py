@@ -1,4 +1,4 @@
-"""Programs as ``scipy.optimize.milp`` takes them, with a row of costs for each objective."""
+"""Programs as ``scipy.optimize.milp`` takes them, with a row of costs per objective."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,15 +18,15 @@ from shortlist.results.objective import Objective, Sense, objective_names
 
 
 def model_kind(given: Any) -> str | None:
-    """Return ``linopy`` or ``pyomo`` for their models, None for anything else."""
+    """Return ``linopy`` or ``pyomo`` for their models; None for anything else."""
     home = type(given).__module__.partition(".")[0]
     return home if home in {"linopy", "pyomo"} else None
 
 
 def model_program(model: Any, kind: str, objectives: Any, unused: Mapping[str, Any]) -> NamedProgram:
-    """Return the program of a model, with the objectives that were requested.
+    """Return the program of a model, with the requested objectives.
 
-    Raises BadInputError if something is given that a model says itself, or objectives do not fit the model.
+    Raises BadInputError if an argument repeats a part of the model, or objectives do not fit the model.
     """
     for name, value in unused.items():
         if value is not None:
@@ -51,9 +51,9 @@ def load_solution(model: Any, front: Front, point: int) -> None:
 
     Raises BadInputError if the front has no such point, or is of another model.
 
-    `model`: the one that :func:`solve_front` was given; its variables then have the values,
-    ``variable.value`` in Pyomo and ``variable.solution`` in linopy. `front`: what it returned, or has been
-    saved. `point`: its number, such as ``front.pick("knee").index``.
+    `model`: model given to :func:`solve_front`; its variables get the values, ``variable.value`` in Pyomo
+    and ``variable.solution`` in linopy. `front`: the returned or saved front. `point`: index of the point,
+    such as ``front.pick("knee").index``.
     """
     kind = model_kind(model)
     if kind is None:
@@ -73,7 +73,7 @@ def load_solution(model: Any, front: Front, point: int) -> None:
             one.set_value(value, skip_validation=True)
         return
     by_label = dict(zip(labels.tolist(), values.values(), strict=True))
-    model.status = "ok"  # else linopy keeps its solutions to itself
+    model.status = "ok"  # otherwise linopy hides its solutions
     for name in model.variables:
         one = model.variables[name]
         found = [by_label.get(label, math.nan) for label in one.labels.values.ravel().tolist()]
@@ -91,8 +91,8 @@ def from_linopy(model: Any, objectives: Mapping[str, Any]) -> NamedProgram:
 
     Raises BadInputError if the model or an objective is not linear.
 
-    `model`: with its variables and constraints; its own objective does not count. `objectives`: such as
-    ``{"min cost": 3 * x + y, "max value": 2 * x}``.
+    `model`: model with its variables and constraints; its own objective does not count. `objectives`:
+    expressions by sense and name, such as ``{"min cost": 3 * x + y, "max value": 2 * x}``.
     """
     matrices = model.matrices
     labels = np.asarray(matrices.vlabels)
@@ -128,7 +128,7 @@ def from_linopy(model: Any, objectives: Mapping[str, Any]) -> NamedProgram:
 
 
 def _linopy_names(model: Any, labels: "np.ndarray[Any, Any]") -> list[str]:
-    """Return ``x[a,1]`` for the variable x at these coordinates."""
+    """Return names such as ``x[a,1]`` for the variable x at these coordinates."""
     return [
         name + (f"[{','.join(map(str, at.values()))}]" if at else "")
         for name, at in model.variables.get_label_position(labels)
@@ -201,7 +201,7 @@ def solve_front(
     Parameters
     ----------
     C : array-like or sparse, shape (n_objectives, n_columns), or a model
-        What a unit of each column adds to each objective: numbers as they are written, 0.1 for a tenth.
+        Value of a unit of each column in each objective, as decimals: 0.1 means a tenth.
         Instead, a model of Pyomo, whose active objectives all count; or of linopy, see
         :func:`shortlist.programs.arrays.from_linopy`. Its variables are set to a point by
         :func:`shortlist.programs.arrays.load_solution`.
@@ -228,14 +228,14 @@ def solve_front(
     Returns
     -------
     front : Front
-        Its proof says what is known: complete, each point proved, or what a limit left. An infeasible program
+        Front with its proof: complete, each point proved, or ended by a limit. An infeasible program
         has a complete front without points. ``front.solutions`` has the values of all columns at each point.
 
     Raises
     ------
     BadInputError
-        If shapes disagree, no column is an integer, an objective can improve for ever, or it costs a
-        continuous column and has no tolerance.
+        If shapes disagree, no column is an integer, an objective is unbounded, or it has a cost at a
+        continuous column and no tolerance.
 
     Examples
     --------
@@ -354,7 +354,7 @@ def _is_constraint(given: Any) -> bool:
 def _bounds(bounds: Any) -> tuple[ArrayLike, ArrayLike]:
     if bounds is None:
         return 0.0, np.inf
-    if hasattr(bounds, "lb"):  # SciPy keeps one number as an array of one
+    if hasattr(bounds, "lb"):  # SciPy stores one number as an array of one
         lower, upper = (np.asarray(one, np.float64) for one in (bounds.lb, bounds.ub))
         return lower[0] if lower.shape == (1,) else lower, upper[0] if upper.shape == (1,) else upper
     return _pair("bounds", bounds, "(lower, upper) or scipy.optimize.Bounds")

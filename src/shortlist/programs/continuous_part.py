@@ -1,4 +1,4 @@
-"""Values of the continuous columns of a program, where a solution decides its integer ones."""
+"""Values of a program's continuous columns for given values of the integer ones."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -17,14 +17,14 @@ from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 
 FINEST_PART = 10**6
-"""Continuous columns become the nearest fractions with a denominator up to this, where these keep rows."""
+"""Largest denominator of the fractions that continuous columns are rounded to, if these keep the rows."""
 
 
 class ContinuousPart:
-    """The continuous columns of a program, beside the integer ones that solutions decide.
+    """Continuous columns of a program, beside the integer ones that solutions fix.
 
-    Rows and objectives of integer columns alone take no part: these are counted. `named`: the program as it
-    is written. `steps`: of the objectives with continuous columns, whose values are multiples of them.
+    Rows and objectives of integer columns alone are left out, as they are constant. `named`: the original
+    program. `steps`: step of each objective with continuous columns, whose values are its multiples.
     """
 
     def __init__(self, named: NamedProgram, steps: Mapping[str, float]) -> None:
@@ -41,13 +41,14 @@ class ContinuousPart:
         ]
 
     def best(self, decision: NDArray[np.integer], point: Sequence[float]) -> Floats | None:
-        """Return values with which objectives are best, ``(n_continuous_columns,)``; None if there are none.
+        """Return values with the best objectives, ``(n_continuous_columns,)``; None if there are none.
 
-        HiGHS finds them; they become fractions of small numbers where these keep every row exactly.
+        HiGHS finds the values; they become simple fractions if these meet every row exactly.
 
-        `decision`: values of the integer columns. `point`: values of the objectives, never to be worse.
+        `decision`: values of the integer columns. `point`: values of the objectives, which must not get
+        worse.
         """
-        for tolerance in (0.0, FEASIBILITY_TOLERANCE):  # the search allows rows of fractions as much
+        for tolerance in (0.0, FEASIBILITY_TOLERANCE):  # the search allows it
             lower, upper = self._limits(decision.tolist(), point, tolerance)
             self._session.set_row_bounds(np.arange(len(lower)), lower, upper)
             values = self._session.solve().values
@@ -59,10 +60,10 @@ class ContinuousPart:
     def kept(
         self, decision: NDArray[np.integer], point: Sequence[float], values: Sequence[float]
     ) -> bool | None:
-        """Whether values keep every row and bound, and give the objectives of a point, within its steps.
+        """Whether values meet every row, bound and step of a point's objectives.
 
-        True where simple fractions do so exactly, False where that is within the tolerance of the search,
-        None where it is not so.
+        True if simple fractions do so exactly, False if only within the tolerance of the search, None if
+        not at all.
         """
         full = self._full(decision, [_simple(value) for value in values])
         if not self._misses(full, point, Fraction(0)):
@@ -75,7 +76,7 @@ class ContinuousPart:
         return {**dict(whole), **dict(zip(self.columns.tolist(), values, strict=True))}
 
     def _misses(self, full: Mapping[int, Fraction], point: Sequence[float], tolerance: Fraction) -> bool:
-        """Whether a row, bound or objective is missed by more than `tolerance`, relative to its terms."""
+        """Whether a row, bound or objective is off by more than `tolerance`, relative to its terms."""
 
         def outside(terms: Terms, constant: Fraction, lower: Number, upper: Number) -> bool:
             total = sum((factor * full[column] for column, factor in terms.items()), constant)
@@ -98,7 +99,7 @@ class ContinuousPart:
     def _limits(
         self, decision: Sequence[int], point: Sequence[float], tolerance: float
     ) -> tuple[Floats, Floats]:
-        """Return the limits that a solution leaves to the sums of continuous columns."""
+        """Return the limits on the sums of continuous columns, given the integer ones."""
         values = dict(zip(self._whole.tolist(), decision, strict=True))
         lower, upper = [], []
 
@@ -117,14 +118,14 @@ class ContinuousPart:
         return np.array(lower), np.array(upper)
 
     def solved(self, front: Front) -> Floats:
-        """Return the best values at every point, ``(n_points, n_continuous_columns)``, NaN without any."""
+        """Return the best values at every point, ``(n_points, n_continuous_columns)``; NaN for none."""
         found = [self.best(*one) for one in zip(front.decisions, front.values.tolist(), strict=True)]
         missing = np.full(len(self.columns), np.nan)
         return np.array([missing if one is None else one for one in found]).reshape(len(front), len(missing))
 
     @cached_property
     def _session(self) -> Session:
-        """The linear program over the continuous columns, that minimises objectives in steps."""
+        """Return a session for the linear program over the continuous columns."""
         from shortlist.milp.backends import open_solver
 
         program, columns = self._named.program, self.columns

@@ -1,10 +1,10 @@
-"""A program as it is written, with its rows and objectives in integers that solvers tell apart.
+"""Program with rows and objectives in integers small enough for solvers to resolve.
 
-A row ``a @ x <= b`` of large integers is the same as two rows of smaller ones with one more integer column c:
-with ``a = M h + l`` and ``b = M b1 + b0``, they are ``h @ x + c <= b1`` and ``l @ x - M c <= b0``. Where the
-row holds, ``c = b1 - h @ x`` keeps both; where both hold, so does ``M (h @ x + c) + (l @ x - M c)``, which is
-the row. Coefficients of 17 digits become four rows in which the tolerance of a solver hides no integer. An
-equality becomes equalities, and a row with two limits two such chains.
+A row ``a @ x <= b`` of large integers is the same as two rows of smaller ones with one more integer column
+c: with ``a = M h + l`` and ``b = M b1 + b0``, they are ``h @ x + c <= b1`` and ``l @ x - M c <= b0``. If
+the row holds, ``c = b1 - h @ x`` keeps both. If both hold, so does ``M (h @ x + c) + (l @ x - M c)``, which
+is the row. Coefficients of 17 digits become four rows in which the tolerance of a solver hides no integer.
+An equality becomes equalities, and a row with two limits two such chains.
 """
 
 import dataclasses
@@ -34,35 +34,37 @@ from shortlist.milp.whole_rows import (
 from shortlist.programs.named_program import NamedProgram, Number, Terms
 
 LARGEST_SUM = int(0.4 / TOLERANCE)
-"""One row is split until its sums stay below this, which every solver tells apart.
+"""Largest sums of a row after splitting, for one large row; every solver resolves them.
 
-So are all rows where columns are continuous.
+The same limit holds if the program has continuous columns.
 """
 
 LARGEST_INTEGER_SUM = LARGEST_INTEGER // 2
-"""Several rows of integer columns are split until their sums stay below this, which CP-SAT takes.
+"""Largest sums of rows after splitting, for several large rows of integer columns; CP-SAT takes them.
 
 With ten rows of 17 digits and 30 columns it needs 3.6 s of processor time, and more and smaller rows leave
 the front open after a minute; a single row of 60 columns takes 3.8 s this way, and .6 s in smaller ones.
 """
 
 LARGEST_VALUE = 2**50
-"""Objectives with many decimals stay below this in integers.
+"""Size that objectives with many decimals stay below in integers.
 
-A quotient by their scale, and back, is then the same integer.
+A quotient by their scale, and back, then gives the same integer.
 """
 
 LARGEST_VALUES = int(0.25 / FINEST_TOLERANCE)
-"""Values of all objectives together stay below this beside continuous columns: these need doubles."""
+"""Size that the values of all objectives together stay below if there are continuous columns, which need
+doubles.
+"""
 
 MOST_SCALED = 18
 """Most decimals of an objective in integers."""
 
 LARGEST_REACH = 2**40
-"""A bound that follows from rows counts up to this size, as it is computed in doubles."""
+"""Largest size of a bound implied by rows, as it is computed in doubles."""
 
 Whole: TypeAlias = dict[int, int]
-"""Integer coefficients by the number of the column."""
+"""Integer coefficients by index of the column."""
 
 Ends: TypeAlias = tuple[int, int]
 """Least and largest value of an integer column."""
@@ -70,10 +72,10 @@ Ends: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class Rounding:
-    """Rounding of the costs of an objective for a search.
+    """Rounding of an objective's costs for a search.
 
-    `step`: they are counted in it, without a constant. `most`: by how much a solution may be better than a
-    front at most, as the values of its points are of exact costs, the nearest doubles.
+    `step`: unit of the rounded costs, without the constant. `most`: largest amount by which a solution may
+    be better than a front, whose points have values of exact costs, as the nearest doubles.
     """
 
     step: float
@@ -82,10 +84,10 @@ class Rounding:
 
 @dataclass(frozen=True, eq=False)
 class IntegerForm:
-    """A program in integers, as far as it has such.
+    """Program with integer rows and objectives, as far as possible.
 
-    `program`: its columns are those of the program as it is written, and behind them those by which rows are
-    split. `further`: names of these. `rounded`: by name the objectives whose costs do not fit.
+    `program`: its columns are those of the original program, followed by those that split rows. `further`:
+    names of the latter. `rounded`: rounding of the objectives whose costs do not fit, by name.
     """
 
     program: Program
@@ -94,15 +96,15 @@ class IntegerForm:
 
 
 def integer_form(named: NamedProgram) -> IntegerForm:
-    """Return a program in integers, exact in every row of integer columns with bounds.
+    """Return a program in integers, exact in every row of bounded integer columns.
 
-    Objectives are exact as far as their values stay below 2^50 in integers, and with continuous columns below
-    what solvers tell apart. Beyond that their costs are rounded. Rows with continuous columns stay as they
-    are.
+    Objectives are exact while their values stay below 2^50 in integers, and with continuous columns below
+    the size that solvers resolve. Beyond that their costs are rounded. Rows with continuous columns stay as
+    they are.
 
-    Raises BadInputError if a number of more than 15 digits stands at an integer column without bounds.
+    Raises BadInputError if a number of more than 15 digits belongs to an integer column without bounds.
 
-    `named`: with objectives that cost integer columns only, and with no empty bounds.
+    `named`: program whose objectives cost integer columns only, without empty bounds.
 
     >>> from shortlist.milp.program import make_program
     >>> shares = make_program(
@@ -132,7 +134,7 @@ def integer_form(named: NamedProgram) -> IntegerForm:
 
 
 def searched_form(named: NamedProgram) -> IntegerForm:
-    """Return a program in integers; with empty bounds it stays as it is, as no search looks for solutions."""
+    """Return a program in integers; one with empty bounds stays as it is, as no search follows."""
     program = named.program
     whole, lower, upper = program.integer, program.column_lower, program.column_upper
     inner = dataclasses.replace(
@@ -144,7 +146,7 @@ def searched_form(named: NamedProgram) -> IntegerForm:
 
 
 def leaves_nothing(program: Program) -> bool:
-    """Whether the bounds of a column, or the limits of a row, hold no number.
+    """Whether the bounds of a column, or the limits of a row, contain no number.
 
     >>> from shortlist.milp.program import make_program
     >>> program = make_program(
@@ -158,7 +160,7 @@ def leaves_nothing(program: Program) -> bool:
 
 
 def exact_values(named: NamedProgram, number: int, solutions: NDArray[np.integer[Any]]) -> list[Fraction]:
-    """Return the values of an objective of integer columns, as its costs are written.
+    """Return the exact values of an objective of integer columns, by its costs as written.
 
     `solutions`: values of the integer columns, ``(n_solutions, n_integer_columns)``.
     """
@@ -173,7 +175,7 @@ def exact_values(named: NamedProgram, number: int, solutions: NDArray[np.integer
 
 
 class _Reaches:
-    """Least and largest values of the integer columns, and what they are of sums."""
+    """Least and largest values of the integer columns, and of sums over them."""
 
     def __init__(self, program: Program) -> None:
         lower, upper = implied_bounds(program)
@@ -189,7 +191,7 @@ class _Reaches:
         self.n_own = len(self._ends)
 
     def add(self, least: int, most: int) -> int:
-        """Return the number of a new column with these bounds."""
+        """Add a column with these bounds; return its index."""
         self._ends.append((least, most))
         return len(self._ends) - 1
 
@@ -197,42 +199,42 @@ class _Reaches:
         return len(self._ends)
 
     def forget(self, known: int) -> None:
-        """Leave out the columns behind the first `known`."""
+        """Remove the columns after the first `known`."""
         del self._ends[known:]
 
     def of(self, column: int) -> tuple[int, int]:
-        """Return the least and the largest value of a column that has bounds."""
+        """Return the least and the largest value of a bounded column."""
         ends = self._ends[column]
         assert ends is not None, "asked of columns with bounds alone"
         return ends
 
     @property
     def added(self) -> list[tuple[int, int]]:
-        """The bounds of the new columns."""
+        """Bounds of the new columns."""
         return [self.of(column) for column in range(self.n_own, len(self._ends))]
 
     def unbounded(self, columns: Sequence[int]) -> int | None:
-        """Return the first of some columns without bounds."""
+        """Return the first of some columns without bounds; None if all have bounds."""
         return next((column for column in columns if self._ends[column] is None), None)
 
     def sizes(self) -> Floats:
-        """Return the largest size of each own column, at least 1, infinite without bounds."""
+        """Return the largest absolute value of each original column, at least 1, infinite without bounds."""
         ends = self._ends[: self.n_own]
         return np.array([math.inf if one is None else max(1, abs(one[0]), abs(one[1])) for one in ends])
 
     def size(self, terms: Whole) -> int:
-        """Return the largest size of a sum: sizes of coefficients times those of columns, at least 1."""
+        """Return the largest size of a sum: absolute coefficients times sizes of columns, at least 1."""
         return sum(abs(factor) * max(1, *map(abs, self.of(column))) for column, factor in terms.items())
 
     def sums(self, terms: Whole) -> tuple[int, int]:
-        """Return the least and the largest sum."""
+        """Return the least and the largest value of a sum."""
         ends = [sorted(factor * end for end in self.of(column)) for column, factor in terms.items()]
         return sum(least for least, _ in ends), sum(most for _, most in ends)
 
 
 @dataclass(frozen=True)
 class _Row:
-    """Integers whose sum has limits; None for none."""
+    """Sum of integers with limits; None for no limit."""
 
     terms: Whole
     lower: int | None
@@ -245,7 +247,7 @@ class _Row:
 
 
 class _SplitRows:
-    """The rows of a program, of which some become others."""
+    """Rows of a program, of which some are replaced by several rows."""
 
     def __init__(self, named: NamedProgram, program: Program, reaches: _Reaches) -> None:
         self._named, self._program, self._reaches = named, program, reaches
@@ -253,7 +255,7 @@ class _SplitRows:
         self._long = {place[1] for place in named.long if place[0] in {"row", "lower", "upper"}}
 
     def program(self) -> Program:
-        """Return the program with new rows and columns behind those that stay."""
+        """Return the program with new rows and columns after the remaining ones."""
         whole, chosen = self._chosen()
         several = chosen.sum() > 1 and self._program.integer.all()
         self._most = LARGEST_INTEGER_SUM if several else LARGEST_SUM
@@ -268,7 +270,7 @@ class _SplitRows:
         return self._joined(np.delete(np.arange(self._program.n_rows), replaced), rows)
 
     def _chosen(self) -> tuple[Mask, Mask]:
-        """Mark the rows in integers, and the rows of integer columns that are not or are too large."""
+        """Return masks of the integer rows, and of the rows of integer columns that must be changed."""
         program = self._program
         whole = whole_rows(program, written=True).whole
         with np.errstate(invalid="ignore"):
@@ -283,7 +285,7 @@ class _SplitRows:
         return whole & ~long, np.asarray(~continuous & (large | ~whole | long), dtype=bool)
 
     def _made(self, number: int, *, whole: bool) -> list[_Row] | None:
-        """Return the rows that a row is split into; None where it stays."""
+        """Return the rows that replace a row; None if it stays."""
         row = self._whole_row(number) if whole else self._written_row(number)
         if row.lower is not None and row.upper is not None and row.lower > row.upper:
             return [_Row({}, 1, 0)]
@@ -317,7 +319,7 @@ class _SplitRows:
         return _Row({c: int(f) for c, f in zip(columns, factors, strict=True) if f}, lower, upper)
 
     def _written_row(self, number: int) -> _Row:
-        """Return a row as it is written, times what makes its coefficients integers without a divisor."""
+        """Return a row as written, multiplied so that its coefficients are integers without a divisor."""
         terms, lower, upper = self._named.row(number)
         scale = Fraction(math.lcm(*(factor.denominator for factor in terms.values())))
         scale /= math.gcd(*(int(factor * scale) for factor in terms.values())) or 1
@@ -364,9 +366,9 @@ def _or(limit: int | None, endless: float) -> float:
 
 
 def _digits(row: _Row, reaches: _Reaches, most: int) -> list[_Row] | None:
-    """Return rows with sums below `most` that hold, with some values of new columns, where the row holds.
+    """Return rows with sums below `most` that are equivalent to the row, with new columns.
 
-    None where its columns take too many values.
+    Returns None if its columns have too many values.
     """
     if row.lower is not None and row.upper is not None and row.lower != row.upper:
         halves = [_Row(row.terms, None, row.upper), _Row(row.terms, row.lower, None)]
@@ -384,7 +386,7 @@ def _digits(row: _Row, reaches: _Reaches, most: int) -> list[_Row] | None:
 
 
 def _split(row: _Row, upper: int, reaches: _Reaches, most: int, *, equal: bool) -> list[_Row] | None:
-    """Return the row of the last digits of a row, and those of the digits before them."""
+    """Split a row into a row of its last digits, and rows of the digits before them."""
     room = most // (reaches.size(dict.fromkeys(row.terms, 1)) + 3)
     if room < 4:
         return None
@@ -406,10 +408,11 @@ def _filled(terms: Whole) -> Whole:
 
 @dataclass(frozen=True, eq=False)
 class _IntegerGoal:
-    """An objective with an integer scale, its costs times that scale, and how they were rounded.
+    """Objective with an integer scale, its costs times that scale, and their rounding.
 
-    `costs`, `offset`: as they are written. `step`: None where nothing is rounded. `most`: of
-    :class:`Rounding`. `size`: largest value in steps, without the constant; infinite without bounds.
+    `costs`, `offset`: costs and constant as written. `step`: step of the rounded costs, None without
+    rounding. `most`: see :class:`Rounding`. `size`: largest value in steps, without the constant; infinite
+    without bounds.
     """
 
     linear: LinearObjective
@@ -422,7 +425,7 @@ class _IntegerGoal:
 
 
 def _integer_goal(named: NamedProgram, number: int, reaches: _Reaches) -> _IntegerGoal:
-    """Return an objective in integers: as it is, with more decimals, or rounded."""
+    """Return an objective in integers: unchanged, with more decimals, or rounded."""
     linear = named.program.objectives[number]
     name = linear.objective.name
     long = any(place[:2] in {("cost", name), ("offset", name)} for place in named.long)
@@ -450,7 +453,7 @@ def _integer_goal(named: NamedProgram, number: int, reaches: _Reaches) -> _Integ
 
 
 def _plain_size(linear: LinearObjective, reaches: _Reaches) -> float | None:
-    """Return the largest value in steps of costs with at most nine decimals; None where they have more."""
+    """Return the largest value, in steps, of costs with at most nine decimals; None for more decimals."""
     terms = np.append(linear.costs, linear.offset)
     for decimals in range(MOST_DECIMALS + 1):
         if are_integers_over(terms, 10**decimals).all():
@@ -486,7 +489,7 @@ def _size(costs: Mapping[int, Fraction], sizes: Mapping[int, Ends]) -> Fraction:
 
 
 def _scaled(linear: LinearObjective, costs: Whole, offset: int, scale: int) -> LinearObjective:
-    """Return an objective whose costs, times its scale, are these integers."""
+    """Return an objective with these integers as its costs times its scale."""
     objective = dataclasses.replace(linear.objective, scale=scale)
     divided = np.zeros(len(linear.costs))
     for column, cost in costs.items():
@@ -495,7 +498,7 @@ def _scaled(linear: LinearObjective, costs: Whole, offset: int, scale: int) -> L
 
 
 def _rounded(goal: _IntegerGoal, most: int) -> _IntegerGoal:
-    """Return an objective whose costs are multiples of the least round step with values below `most`."""
+    """Round the costs of an objective to the least round step with values below `most`."""
     values = _size(goal.costs, goal.sizes)
     for step in _steps(values / most):
         whole = {column: round(cost / step) for column, cost in goal.costs.items()}
@@ -515,7 +518,7 @@ def _rounded(goal: _IntegerGoal, most: int) -> _IntegerGoal:
 
 
 def _steps(least: Fraction) -> Iterator[Fraction]:
-    """Yield 1, 2 and 5 times powers of ten from `least` on, which is above 0.
+    """Yield 1, 2 and 5 times powers of ten, starting from the positive number `least`.
 
     >>> [str(step) for step in itertools.islice(_steps(Fraction(3, 100)), 4)]
     ['1/20', '1/10', '1/5', '1/2']
@@ -529,7 +532,7 @@ def _steps(least: Fraction) -> Iterator[Fraction]:
 
 
 def _within(goals: Sequence[_IntegerGoal]) -> list[_IntegerGoal]:
-    """Return objectives that solvers in floating point tell apart, the largest of them rounded."""
+    """Return objectives that solvers in floating point resolve, the largest of them rounded."""
     if not sum(goal.size for goal in goals) >= LARGEST_VALUES:
         return list(goals)
     made = list(goals)

@@ -1,4 +1,4 @@
-"""CPLEX's LP format, with several objectives."""
+"""Reader of CPLEX's LP format, with several objectives."""
 
 import math
 from fractions import Fraction
@@ -16,14 +16,14 @@ _INFINITE = {"inf", "infinity"}
 def read_lp(source: Source) -> NamedProgram:
     """Read a program in the LP format.
 
-    Several objectives stand in a section ``minimize multi-objectives`` or are rows without limits. These have
-    the sense of the file, with a note if it maximises. Priorities and tolerances of objectives order or blend
-    them for other solvers, so they are left out, with a note; an objective of negative weight is wanted the
-    other way. An objective of nothing is a placeholder where rows without limits are objectives. A column
-    that only bounds or a list of columns name is read, with a note.
+    Several objectives form a section ``minimize multi-objectives``, or are rows without limits. Such rows
+    have the sense of the file, with a note if it maximises. Priorities and tolerances of objectives order
+    or blend them for other solvers; here they are left out, with a note. An objective of negative weight is
+    optimised the other way. If rows without limits are objectives, an empty objective is a placeholder. A
+    column that occurs only in bounds or lists of columns is read, with a note.
 
-    Raises BadFileError if a line cannot be read, or a section holds what no linear program has; names the
-    line.
+    Raises BadFileError if a line cannot be read, or a section is not part of a linear program; the message
+    names the line.
     """
     reading = _Reading(source)
     for section in sections_of(source):
@@ -32,7 +32,7 @@ def read_lp(source: Source) -> NamedProgram:
 
 
 class _Reading:
-    """The tokens of one section after the other."""
+    """Reader of tokens, section by section."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -44,7 +44,7 @@ class _Reading:
         self._doubtful: list[Section] = []
 
     def finished(self) -> NamedProgram:
-        """Return the program, its binary columns within 0 to 1, wherever their bounds stand."""
+        """Return the program; binary columns are within 0 to 1, even if their bounds come first."""
         self._check_headings()
         names, lower, upper = list(self.parts.columns), self.parts.lower, self.parts.upper
         wider = [
@@ -75,7 +75,7 @@ class _Reading:
                 self._read_row() if kind == "rows" else self._read_bound()
 
     def _check_headings(self) -> None:
-        """Refuse a heading that may be a column, where there is a column of its name."""
+        """Refuse a heading that may be a column, if there is a column of its name."""
         for section in self._doubtful:
             if section.doubtful in self.parts.columns:
                 raise self._source.error(doubt(section.doubtful), line=section.line)
@@ -89,7 +89,7 @@ class _Reading:
         return token is not None and token.kind == kind
 
     def _next(self, wanted: str, *kinds: str) -> Token:
-        """Take the next token, which must be of one of these kinds."""
+        """Return the next token, which must be of one of these kinds."""
         token = self._peek()
         if token is None or token.kind not in kinds:
             got = "the end of the section" if token is None else repr(token.text[:40])
@@ -102,7 +102,7 @@ class _Reading:
         return self._tokens[-1].line if self._tokens else self._line
 
     def _label(self) -> str:
-        """Take a name and a colon, if they come next."""
+        """Read a name and a colon, if they come next."""
         if not (self._is("name") and self._is("colon", 1)):
             return ""
         self._place += 2
@@ -131,7 +131,7 @@ class _Reading:
         return self._line if token is None else token.line
 
     def _attributes(self, sense: Sense) -> Sense:
-        """Pass over the attributes of an objective; return its sense."""
+        """Skip the attributes of an objective; return its sense."""
         while self._is("name") and self._is("compare", 1):
             name = self._next("", "name")
             if name.text.lower() not in _ATTRIBUTES:
@@ -149,7 +149,7 @@ class _Reading:
         return sense
 
     def _expression(self) -> tuple[Terms, Fraction]:
-        """Read a sum of terms and constants, as far as signs go on."""
+        """Read a sum of terms and constants, up to the last sign."""
         terms: Terms = {}
         constant = Fraction(0)
         first = True
@@ -172,7 +172,7 @@ class _Reading:
         return terms, constant
 
     def _ends_here(self, numbered: bool) -> bool:
-        """Whether a name after a number belongs to what follows: the next attribute or infinity."""
+        """Whether a name after a number is the next attribute, or infinity, and not its column."""
         token = self._peek()
         return numbered and token is not None and self._is("compare", 1) and token.text.lower() in _ATTRIBUTES
 
@@ -190,7 +190,7 @@ class _Reading:
         return sign * self.parts.limit(token.text, token.line)
 
     def _starts_with_number(self) -> bool:
-        """Whether a number, perhaps infinite, and a comparison come next.
+        """Whether a number, perhaps infinite, and a comparison follow.
 
         Before a comparison with a number, a word for infinity is a name.
         """
@@ -208,7 +208,7 @@ class _Reading:
         return token.kind == "number" or (token.text.lower() in _INFINITE and named)
 
     def _read_sides(self, row: NamedRow, wanted: str) -> None:
-        """Read ``[number <=] terms [<= number]`` of a row; its limits are those without its constant."""
+        """Read ``[number <=] terms [<= number]`` of a row; its constant is moved to its limits."""
         lower: Number = -math.inf
         upper: Number = math.inf
         known = self._starts_with_number()
@@ -229,7 +229,7 @@ class _Reading:
         row = NamedRow(name)
         wanted = f"row {name!r} must read like '3 x + 2 y <= 4', with numbers on one side"
         self._read_sides(row, wanted)
-        if not label and not row.terms:  # what is left of another row
+        if not label and not row.terms:  # the rest of another row
             raise self._source.error(f"{wanted}, got numbers on both.", line=line)
         self.parts.add_row(row, line, named=bool(label))
 
@@ -286,7 +286,7 @@ class _Reading:
 def _limited(
     lower: Number, upper: Number, compare: str, number: Number, *, left: bool
 ) -> tuple[Number, Number]:
-    """Return the limits after one more comparison with a number, on the left of the terms or on the right."""
+    """Return the limits after one more comparison with a number, left or right of the terms."""
     least = ("<" in compare) == left
     if compare == "=":
         return number, number

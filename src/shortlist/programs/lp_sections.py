@@ -1,4 +1,4 @@
-"""The sections of a file in CPLEX's LP format, each as tokens."""
+"""Sections of a file in CPLEX's LP format, as lists of tokens."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -30,10 +30,10 @@ _HEADINGS = {
 _HEADING = re.compile(
     f"(?:{'|'.join(f'(?P<{kind}>{words})' for kind, words in _HEADINGS.items())})(?!\\S)", re.IGNORECASE
 )
-"""A heading at the beginning of a line, as whole words."""
+"""Pattern of a heading at the beginning of a line, as whole words."""
 
 _SIGNED_LIMIT = re.compile(r"[+-]\s*+(?:inf|infinity|[\d.][^\s<>=]*+)\s*+[<>=]", re.IGNORECASE)
-"""The beginning of a bound such as ``- 3 <= x``."""
+"""Pattern of the beginning of a bound such as ``- 3 <= x``."""
 
 _FREE = re.compile(r"free(?!\S)(?!\s*+[<>=])", re.IGNORECASE)
 
@@ -43,7 +43,7 @@ LISTS = {"integer", "binary"}
 
 @dataclass(frozen=True)
 class Token:
-    """A number, name, comparison, sign or colon, and the line that it stands in."""
+    """Token, a number, name, comparison, sign or colon, with its line."""
 
     kind: str
     text: str
@@ -52,11 +52,11 @@ class Token:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the file.
+    """Section of the file.
 
-    `kind`: a key of the headings, or ``min`` or ``max``, with `` several`` behind it for several objectives.
-    `line`: that of the heading. `doubtful`: the first word of the heading where a column of that name could
-    stand as well, else nothing.
+    `kind`: a key of the headings, or ``min`` or ``max``, followed by `` several`` for several objectives.
+    `line`: line of the heading. `doubtful`: first word of the heading if it could be a column instead, else
+    empty.
     """
 
     kind: str
@@ -66,7 +66,7 @@ class Section:
 
 
 def is_heading(word: str) -> bool:
-    """Whether a word begins a section where it begins a line.
+    """Whether a word at the beginning of a line begins a section.
 
     >>> [is_heading(word) for word in ("Gen", "gen_1", "end", "bend")]
     [True, False, True, False]
@@ -75,7 +75,7 @@ def is_heading(word: str) -> bool:
 
 
 def is_objective(word: str) -> bool:
-    """Whether a word begins the file.
+    """Whether a word can begin the file.
 
     >>> [is_objective(word) for word in ("Max", "minimize", "max_1")]
     [True, True, False]
@@ -86,9 +86,9 @@ def is_objective(word: str) -> bool:
 def sections_of(source: Source) -> Iterator[Section]:
     """Yield the sections up to ``end``.
 
-    A heading begins a line. A word of headings is a name before a colon, a comparison or ``free``, before a
-    sign unless a row or a bound begins there, and behind a sign; ``end`` before a colon and behind a sign
-    alone.
+    A heading begins a line. In three positions such a word is a name instead: before a colon, a comparison
+    or ``free``; before a sign, unless a row or a bound begins there; and after a sign. The word ``end`` is
+    a name only before a colon and after a sign.
     """
     section, heading, end = Section("", [], 1), "", ""
     for line, text in source.lines():
@@ -107,7 +107,7 @@ def sections_of(source: Source) -> Iterator[Section]:
                 f"nothing may follow {end!r}, got {rest[:40]!r}. Leave it out, or rename the column {end!r}.",
                 line=line,
             )
-        if section.kind == "refused" and rest:  # HiGHS writes the heading whether or not anything follows
+        if section.kind == "refused" and rest:  # HiGHS writes the heading even for an empty section
             raise source.error(
                 "a program must be linear, with integer and continuous columns, got a section "
                 f"{heading[:40]!r}. Write it as rows{_or_rename(section)}.",
@@ -125,7 +125,7 @@ def _or_rename(section: Section) -> str:
 
 
 def _begun(source: Source, text: str, line: int, now: Section) -> tuple[Section | None, str]:
-    """Return the section that a line begins, if any, and what is left of the line."""
+    """Return the section that a line begins, if any, and the rest of the line."""
     if not now.kind:
         return _objectives(text, line)
     found = _HEADING.match(text)
@@ -142,7 +142,7 @@ def _begun(source: Source, text: str, line: int, now: Section) -> tuple[Section 
 
 
 def doubt(word: str) -> str:
-    """Return the sentence for a word that may be a column or begin a section."""
+    """Return the sentence about a word that may be a column or begin a section."""
     return f"{word[:40]!r} may be a column or begin a section here. Rename the column."
 
 
@@ -157,10 +157,10 @@ def _objectives(text: str, line: int) -> tuple[Section | None, str]:
 
 
 def _is_name(kind: str, rest: str, now: Section) -> bool:
-    """Whether what stands around a word of headings can only stand around a name."""
+    """Whether the context of a heading's word shows that it is a name."""
     last = now.tokens[-1].kind if now.tokens else ""
     continued = last == "sign" and now.kind not in LISTS
-    if kind == "end":  # other readers stop here
+    if kind == "end":  # other readers stop at ``end``
         return rest[:1] == ":" or (continued and rest != "")
     return (
         rest[:1] in {":", "<", ">", "="}

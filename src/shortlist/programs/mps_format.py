@@ -1,4 +1,4 @@
-"""The MPS format, with a free row for each objective, and the reader that a content asks for."""
+"""Reader of the MPS format, with a free row per objective, and choice of the reader by content."""
 
 import math
 import re
@@ -16,7 +16,7 @@ _NO_VALUE = {"FR", "MI", "PL", "BV"}
 _WITH_VALUE = {"LO", "UP", "FX", "LI", "UI"}
 _SENSES = {"MAX": Sense.MAX, "MAXIMIZE": Sense.MAX, "MIN": Sense.MIN, "MINIMIZE": Sense.MIN}
 _PULP_MAXIMISES = re.compile(r"\*SENSE:Maximize\s*$", re.MULTILINE)
-"""Comment that states the sense of PuLP's files, whose coefficients are those to maximise."""
+"""Pattern of the comment with the sense of PuLP's files, whose coefficients are those to maximise."""
 
 _SECTIONS = ("NAME", "OBJSENSE", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "ENDATA")
 
@@ -24,14 +24,14 @@ _SECTIONS = ("NAME", "OBJSENSE", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "
 def read_mps(source: Source) -> NamedProgram:
     """Read a program in the MPS format; every row without limits is an objective, as in an LP file.
 
-    A first line ``*SENSE:Maximize``, with which PuLP states the sense, counts as OBJSENSE, with a note.
-    Fields are parted by spaces, so names hold none; a field that begins with ``$`` and is no name begins a
-    comment, and exponents may follow Fortran's D. What the formats' descendants differ about is read as HiGHS
-    does: integer columns between markers lie in 0 to 1 where no bound is given, with a note, and a value in
-    the right-hand side of an objective is subtracted.
+    A first line ``*SENSE:Maximize``, by which PuLP states the sense, counts as OBJSENSE, with a note.
+    Fields are separated by spaces, so names contain none. A field that begins with ``$`` and is no name
+    begins a comment, and exponents may follow Fortran's D. Where dialects differ, the file is read as HiGHS
+    does: integer columns between markers are within 0 to 1 without a bound, with a note, and a value in the
+    right-hand side of an objective is subtracted.
 
-    Raises BadFileError if a line cannot be read, or a section holds what no linear program has; names the
-    line.
+    Raises BadFileError if a line cannot be read, or a section is not part of a linear program; the message
+    names the line.
     """
     reading = _MpsReading(Collected(source))
     section = ""
@@ -52,7 +52,7 @@ def read_mps(source: Source) -> NamedProgram:
 
 
 def _lines(source: Source) -> Iterator[tuple[int, list[str], bool]]:
-    """Yield number and words of every line that says something, and whether it is a heading."""
+    """Yield the number and words of every line that is not empty, and whether it is a heading."""
     for line, text in source.lines():
         if not text.startswith("*"):
             yield line, text.split(), not text[0].isspace()
@@ -60,7 +60,7 @@ def _lines(source: Source) -> Iterator[tuple[int, list[str], bool]]:
 
 @dataclass(eq=False)
 class _MpsReading:
-    """State of a reader of MPS: parts read so far, and sections that later lines depend on."""
+    """State of a reader of MPS: the parts so far, and the current sections."""
 
     parts: Collected
     in_integers: bool = False
@@ -84,7 +84,7 @@ class _MpsReading:
         }
 
     def without_comment(self, words: list[str]) -> list[str]:
-        """Return the words up to one that begins with ``$`` and is the name of no row or column."""
+        """Return the words before one that begins with ``$``, unless it names a row or column."""
         for place, word in enumerate(words):
             if place and word[0] == "$" and not self._is_name(word, declares=place == 1):
                 return words[:place]
@@ -119,7 +119,7 @@ class _MpsReading:
         reader(words, line)
 
     def finished(self) -> NamedProgram:
-        """Return the program, once ranges and markers are known."""
+        """Return the program, with ranges and markers applied."""
         for name, size in self._ranges.items():
             self._widen(self.parts.rows[name], self._kinds[name], size)
         if "OBJSENSE" not in self._seen and _PULP_MAXIMISES.match(self._source.text):
@@ -170,7 +170,7 @@ class _MpsReading:
         self.parts.add_row(NamedRow(words[1], {}, *limits[kind]), line)
 
     def _note_attributes(self, name: str, words: list[str], line: int) -> None:
-        """Pass over priority, weight and tolerances of an objective; a negative weight turns its sense."""
+        """Skip priority, weight and tolerances of an objective; a negative weight reverses its sense."""
         numbers = [self.parts.number(word, line) for word in words]
         if numbers[1] < 0:
             self._turned.add(name)
@@ -215,7 +215,7 @@ class _MpsReading:
         return found.terms
 
     def _pairs(self, section: str, words: list[str], line: int) -> Iterator[tuple[str, str]]:
-        """Yield names and numbers of a line that may begin with the name of its set."""
+        """Yield the names and numbers of a line that may begin with the name of its set."""
         if len(words) % 2:
             self._check_set(section, words[0], line)
             words = words[1:]
@@ -256,7 +256,7 @@ class _MpsReading:
 
     @staticmethod
     def _widen(row: NamedRow, kind: str, size: Fraction) -> None:
-        """Give a row its second limit."""
+        """Add the second limit to a row."""
         if kind == "L" or (kind == "E" and size < 0):
             row.lower = row.upper - abs(size)
         else:
@@ -312,19 +312,19 @@ class _MpsReading:
 
 
 def read_program(path: str | Path) -> NamedProgram:
-    """Read an integer program in LP or MPS format; gzip is undone.
+    """Read an integer program in LP or MPS format; gzip is unpacked.
 
     The content decides the format, not the ending.
 
-    Raises BadFileError if the file cannot be read, is neither, or breaks the rules of its format; names the
-    line.
+    Raises BadFileError if the file cannot be read, is neither, or breaks the rules of its format; the
+    message names the line.
     """
     source = read_source(path)
     return read_mps(source) if is_mps(source) else read_lp(source)
 
 
 def is_mps(source: Source) -> bool:
-    r"""Tell whether a text begins as MPS does, with NAME, OBJSENSE or ROWS.
+    r"""Return whether a text begins as MPS does, with NAME, OBJSENSE or ROWS.
 
     >>> is_mps(Source("a", "* a comment\nNAME lamp\nROWS\n")), is_mps(Source("b", "Minimize\n x\n"))
     (True, False)

@@ -1,4 +1,4 @@
-"""An integer program with the names of its columns and rows, and the parts that readers collect."""
+"""Integer program with names of columns and rows, and the parts that readers collect."""
 
 import dataclasses
 import math
@@ -21,35 +21,35 @@ from shortlist.milp.whole_rows import implied_bounds
 from shortlist.results.objective import Objective, Sense
 
 INFINITE = 10**20
-"""Size from which on a bound, or a limit of a row, in a file is infinite."""
+"""Size from which a bound, or a limit of a row, in a file is infinite."""
 
 MAXIMISED_ROWS = "Rows without limits are maximised, as the file maximises"
 """Beginning of the note on a sense that the file does not state for each."""
 
 _FORTRAN = re.compile(r"^([+-]?[0-9.]++)[dD](?=[+-]?[0-9]+$)")
-"""A number up to Fortran's mark of an exponent."""
+"""Pattern of a number up to Fortran's mark of an exponent."""
 
 Terms: TypeAlias = dict[int, Fraction]
-"""Coefficients by the number of the column."""
+"""Coefficients by index of the column."""
 
 Number: TypeAlias = Fraction | float
-"""A bound or limit as it is written: a fraction, or an infinite double."""
+"""Bound or limit as written: a fraction, or an infinite double."""
 
 Place: TypeAlias = tuple[str, str | int, int]
-"""Place of a number: its kind, the row, column or objective, and for coefficients the column."""
+"""Position of a number: its kind, the row, column or objective, and for coefficients the column."""
 
 DIGITS = 15
-"""Every decimal of up to this number of digits is a double of its own, which gives it back."""
+"""Number of digits up to which every decimal has a double of its own, from which it can be restored."""
 
 
 @dataclass(frozen=True, eq=False)
 class NamedProgram:
-    """A program as it was read.
+    """Program as it was read.
 
-    `program`: the program; its objectives are those of the file, or the chosen ones. `columns`, `rows`: names
-    of the columns and of the rows. `notes`: what a user should know of the reading, a sentence each. `long`:
-    numbers of a file with more than 15 digits, of which the program has the nearest double; a bound of an
-    integer column is rounded to an integer.
+    `program`: the program; its objectives are those of the file, or the chosen ones. `columns`, `rows`:
+    names of the columns and of the rows. `notes`: sentences for users about the reading. `long`: numbers of
+    a file with more than 15 digits; the program has the nearest doubles. A bound of an integer column is
+    rounded to an integer.
     """
 
     program: Program
@@ -59,7 +59,7 @@ class NamedProgram:
     long: Mapping[Place, Fraction] = field(default_factory=dict)
 
     def row(self, number: int) -> tuple[Terms, Number, Number]:
-        """Return the coefficients and the limits of a row, as they are written."""
+        """Return the coefficients and the limits of a row as written."""
         rows, program = self.program.rows, self.program
         part = slice(rows.indptr[number], rows.indptr[number + 1])
         terms = {
@@ -71,7 +71,7 @@ class NamedProgram:
         return terms, self._limit(("lower", number, 0), lower), self._limit(("upper", number, 0), upper)
 
     def goal(self, number: int) -> tuple[Terms, Fraction]:
-        """Return the costs and the constant of an objective, in the user's sign, as they are written."""
+        """Return the costs and the constant of an objective as written, in the user's sign."""
         linear = self.program.objectives[number]
         name = linear.objective.name
         charged = np.flatnonzero(linear.costs).tolist()
@@ -81,7 +81,7 @@ class NamedProgram:
         return costs, self._written(("offset", name, 0), float(linear.offset))
 
     def bounds(self, column: int) -> tuple[Number, Number]:
-        """Return the bounds of a column, as they are written."""
+        """Return the bounds of a column as written."""
         lower, upper = float(self.program.column_lower[column]), float(self.program.column_upper[column])
         return self._limit(("from", column, 0), lower), self._limit(("to", column, 0), upper)
 
@@ -93,7 +93,7 @@ class NamedProgram:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Names of the integer columns, which are what a front chooses from."""
+        """Names of the integer columns, the candidates of a front."""
         return tuple(
             name for name, whole in zip(self.columns, self.program.integer.tolist(), strict=True) if whole
         )
@@ -101,7 +101,7 @@ class NamedProgram:
 
 @dataclass(eq=False)
 class NamedRow:
-    """A row as it is collected; one without limits is an objective, to which its constant is added."""
+    """Row under construction; without limits it is an objective, to which its constant is added."""
 
     name: str
     terms: Terms = field(default_factory=dict)
@@ -111,13 +111,13 @@ class NamedRow:
 
     @property
     def free(self) -> bool:
-        """Whether the row limits nothing."""
+        """Whether the row has no limits."""
         return self.lower == -math.inf and self.upper == math.inf
 
 
 @dataclass(eq=False)
 class Goal:
-    """An objective as it is collected."""
+    """Objective under construction."""
 
     name: str
     sense: Sense = Sense.MIN
@@ -134,7 +134,7 @@ def opposite(sense: Sense) -> Sense:
 class Collected:
     """Columns, rows and objectives while a file is read; every error names the line.
 
-    `sense`: that of the file, which rows without limits have as well.
+    `sense`: sense of the file, also for rows without limits.
     """
 
     source: Source
@@ -147,10 +147,10 @@ class Collected:
     goals: dict[str, Goal] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     own_names: set[str] = field(default_factory=set)
-    """Names of rows and objectives that the file does not name, which give way to those that it does."""
+    """Generated names of unnamed rows and objectives; names of the file take precedence."""
 
     def column(self, name: str) -> int:
-        """Return the number of a column, a new one in 0 to infinity where there is none of the name."""
+        """Return the index of a column; a new name becomes a column in 0 to infinity."""
         if name not in self.columns:
             self.columns[name] = len(self.columns)
             self.lower.append(Fraction(0))
@@ -159,7 +159,7 @@ class Collected:
         return self.columns[name]
 
     def known_column(self, name: str, line: int) -> int:
-        """Return the number of a known column."""
+        """Return the index of a known column."""
         if name not in self.columns:
             raise self.source.error(
                 f"{name!r} must be a column of a row or an objective. Correct the name.", line=line
@@ -167,19 +167,19 @@ class Collected:
         return self.columns[name]
 
     def add_row(self, row: NamedRow, line: int, *, named: bool = True) -> NamedRow:
-        """Add a row of a new name; `named`: whether the file gives the name."""
+        """Add a row with a new name; `named`: whether the file gives the name."""
         self._name(row, line, named=named)
         self.rows[row.name] = row
         return row
 
     def add_goal(self, goal: Goal, line: int, *, named: bool = True) -> Goal:
-        """Add an objective of a new name; `named`: whether the file gives the name."""
+        """Add an objective with a new name; `named`: whether the file gives the name."""
         self._name(goal, line, named=named)
         self.goals[goal.name] = goal
         return goal
 
     def _name(self, one: NamedRow | Goal, line: int, *, named: bool) -> None:
-        """Refuse a name that the file gives twice; names that it does not give are free ones."""
+        """Refuse a name that the file gives twice; a generated name is changed until it is free."""
         name = one.name
         if not named:
             one.name = self._free(name)
@@ -197,7 +197,7 @@ class Collected:
             raise self.source.error(f"the name {name!r} is used twice for rows. Rename one.", line=line)
 
     def _free(self, name: str) -> str:
-        """Return the name, or with a number behind it, so that nothing else has it."""
+        """Return the name, with a number appended if it is taken."""
         found, number = name, 1
         while found in self.rows or found in self.goals:
             number += 1
@@ -205,7 +205,7 @@ class Collected:
         return found
 
     def number(self, word: str, line: int) -> Fraction:
-        """Return a number as it is written; an exponent follows e or Fortran's d."""
+        """Return a number as written; an exponent follows e or Fortran's d."""
         found = as_decimal(_with_e(word))
         if found is None:
             raise self.source.error(
@@ -219,7 +219,7 @@ class Collected:
         return Fraction(found)
 
     def limit(self, word: str, line: int) -> Number:
-        """Return a bound or the limit of a row, infinite from 10^20 on."""
+        """Return a bound or the limit of a row, infinite from 10^20."""
         text = _with_e(word).lower().lstrip("+-")
         sign = -1 if word.startswith("-") else 1
         if text in {"inf", "infinity"} or _is_huge(text):
@@ -227,9 +227,9 @@ class Collected:
         return self.number(word, line)
 
     def finished(self) -> NamedProgram:
-        """Return the program; rows without limits become objectives, of the sense of the file.
+        """Return the program; rows without limits become objectives, with the sense of the file.
 
-        Beside them, an objective of nothing is a placeholder, and is left out.
+        Beside them an empty objective is a placeholder, and is left out.
         """
         free = [row for row in self.rows.values() if row.free]
         goals = [
@@ -268,7 +268,7 @@ class Collected:
         )
 
     def _integer_bounds(self) -> tuple[list[Number], list[Number]]:
-        """Return the bounds of the columns, those of integer ones that are long rounded to integers."""
+        """Return the bounds of the columns; long ones of integer columns are rounded to integers."""
 
         def inner(bounds: Sequence[Number], rounded: Callable[[Fraction], int]) -> list[Number]:
             return [
@@ -284,7 +284,7 @@ class Collected:
 def _numbers(
     rows: Sequence[NamedRow], goals: Sequence[Goal], lower: Sequence[Number], upper: Sequence[Number]
 ) -> Iterator[tuple[Place, Number]]:
-    """Yield every number of a program and where it stands."""
+    """Yield every number of a program with its position."""
     for number, row in enumerate(rows):
         for column, value in row.terms.items():
             yield ("row", number, column), value
@@ -344,8 +344,8 @@ def chosen_objectives(
 
     Raises BadInputError if a name is none of the program's objectives.
 
-    `named`: with every objective there is. `objectives`: such as ``"min cost, max value"``; None for all as
-    they are.
+    `named`: program with all its objectives. `objectives`: choice such as ``"min cost, max value"``; None
+    for all as they are.
     """
     if objectives is None:
         return named
@@ -373,15 +373,15 @@ def chosen_objectives(
 
 
 def with_steps(named: NamedProgram, steps: Mapping[str, float]) -> NamedProgram:
-    """Return a program whose objectives cost integer columns only.
+    """Return a program whose objectives have costs at integer columns only.
 
     An objective with a continuous column takes every value of an interval, so its front may be infinite.
-    With a step ε it becomes a new integer column t, behind the others, with the row ``f <= ε t``. To every
-    solution there is then a point that is worse by less than ε in that objective, and no worse in the others.
+    With a step ε it becomes a new integer column t, after the others, with the row ``f <= ε t``. Every
+    solution then has a point that is worse by less than ε in that objective, and no worse in the others.
 
-    Raises BadInputError if such an objective has no step, or another one has.
+    Raises BadInputError if such an objective has no step, or another objective has one.
 
-    `named`: as read. `steps`: the step of each such objective, in its unit.
+    `named`: program as read. `steps`: step of each such objective, in its unit.
     """
     program = named.program
     uneven = {
@@ -415,7 +415,7 @@ def _stepped(named: NamedProgram, name: str, step: float) -> NamedProgram:
     linear = program.objectives[number]
     sign = linear.objective.sign
     costs = sign * linear.costs
-    lower, upper = implied_bounds(program)  # else the steps have no end where a row bounds a column
+    lower, upper = implied_bounds(program)  # without bounds from rows, some steps would be unbounded
     with np.errstate(invalid="ignore"):
         ends = np.array([costs * lower, costs * upper])
     ends = np.where(costs == 0, 0.0, ends)

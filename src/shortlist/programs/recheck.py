@@ -1,4 +1,4 @@
-"""Solutions and fronts of programs, checked again in integers against the program as read."""
+"""Recheck of solutions and fronts of programs, in integers, against the program as read."""
 
 import dataclasses
 import math
@@ -28,17 +28,16 @@ from shortlist.runs.budget import Budget
 
 
 def recheck_front(named: NamedProgram, front: Front, *, budget: Budget | None = None) -> FrontCheck:
-    """Check every point of a front, and ask again what it claims of the others.
+    """Check every point of a front, and the front's claims about other solutions.
 
-    Each solution is checked in integers against rows and bounds as read, its objectives are added up again,
-    and no point may dominate another. Continuous columns count where they keep every row in fractions; else
-    within the tolerance of HiGHS, which found them. What is
-    said to be complete is asked of a solver that did not find it, as far as sums of integers do not prove it
-    (:func:`shortlist.methods.boxes.search_boxes`).
+    Each solution is checked in integers against rows and bounds as read, its objectives are recomputed, and
+    no point may dominate another. Continuous columns are checked in fractions, else within the tolerance of
+    HiGHS, which found them. A claim of completeness is checked by sums of integers, and where these prove
+    nothing by a solver that did not find the front (:func:`shortlist.methods.boxes.search_boxes`).
 
-    Raises BadInputError if the front is of another program: its objectives or columns are others.
+    Raises BadInputError if the front is of another program, with other objectives or columns.
 
-    `named`: the program as read, with every objective it has. `front`: what was found for it.
+    `named`: program as read, with all its objectives. `front`: front found for it.
 
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> from shortlist.programs.solve import solve_program
@@ -71,7 +70,7 @@ def recheck_front(named: NamedProgram, front: Front, *, budget: Budget | None = 
         failures, n_near = _wrong_points(named, form, front, steps)
     if failures:
         return FrontCheck(failures, len(front), front.proof.kind, None, finder_of(front), budget.elapsed)
-    if leaves_nothing(form.program):  # then the front is empty, and objective space is one empty box
+    if leaves_nothing(form.program):  # the front is then empty, and objective space one empty box
         nowhere = BoxSearch(1, n_by_sums=1, n_by_solver=0, n_open=0, solver="")
         return FrontCheck((), 0, front.proof.kind, nowhere, "", budget.elapsed)
     found = check_claims(form.program, _in_integers(front, form), budget=budget, exact=bool(steps))
@@ -80,9 +79,9 @@ def recheck_front(named: NamedProgram, front: Front, *, budget: Budget | None = 
 
 
 def program_facts(named: NamedProgram, form: IntegerForm, steps: Mapping[str, float]) -> dict[str, Any]:
-    """Return the facts on its program in the file of a front.
+    """Return the facts about a program that the file of a front holds.
 
-    `form`: what was searched, with the steps of objectives with continuous columns.
+    `form`: program of the search, with the steps of objectives with continuous columns.
     """
     facts: dict[str, Any] = {"columns": named.program.n_columns, "rows": named.program.n_rows}
     if within := int((~whole_rows(form.program).whole).sum()):
@@ -99,7 +98,7 @@ def program_facts(named: NamedProgram, form: IntegerForm, steps: Mapping[str, fl
 def proof_tolerances(
     names: Sequence[str], form: IntegerForm, steps: Mapping[str, float]
 ) -> tuple[float, ...]:
-    """Return by how much a solution may be better than a complete front; nothing where values are exact."""
+    """Return the tolerance of a complete front per objective; empty if values are exact."""
     if not steps and not form.rounded:
         return ()
     return tuple(form.rounded[name].most if name in form.rounded else steps.get(name, 0.0) for name in names)
@@ -108,7 +107,7 @@ def proof_tolerances(
 def _other_facts(
     named: NamedProgram, form: IntegerForm, front: Front, steps: Mapping[str, float]
 ) -> tuple[str, ...]:
-    """Say which facts of a front on its program, objectives or rounding are wrong."""
+    """Return sentences about wrong facts of a front on its program, objectives or rounding."""
     meant = program_facts(named, form, steps)
     told = front.extras.get("program", {})
     said = [
@@ -133,9 +132,9 @@ def _other_facts(
 
 
 def _in_integers(front: Front, form: IntegerForm) -> Front:
-    """Return a front with the values of a search with rounded costs, and its claims on them.
+    """Return a front with the values and claims of a search with rounded costs.
 
-    To every solution it has a point that is worse by what the costs are rounded by at most.
+    For every solution it has a point that is worse by at most the rounding of the costs.
     """
     if not form.rounded:
         return front
@@ -158,9 +157,10 @@ def _in_integers(front: Front, form: IntegerForm) -> Front:
 def _wrong_points(
     named: NamedProgram, form: IntegerForm, front: Front, steps: Mapping[str, float]
 ) -> tuple[tuple[str, ...], int]:
-    """Say which solutions break a row or a bound, or have other objectives than their points.
+    """Return sentences about solutions that break a row or a bound, or do not match their points.
 
-    With it comes how many have continuous columns that keep rows within the tolerance of HiGHS only.
+    The second value is the number of solutions whose continuous columns meet rows only within the tolerance
+    of HiGHS.
     """
     said = []
     solutions = front.decisions.astype(np.int64)
@@ -181,10 +181,10 @@ def _wrong_points(
 
 
 def _kept_rows(part: ContinuousPart, front: Front) -> list[bool | None]:
-    """Return of each point whether its continuous columns keep every row and give its values.
+    """Return, for each point, whether its continuous columns meet every row and give its values.
 
-    False where they do so within the tolerance of HiGHS, None where not. HiGHS finds some for a front that
-    was saved without them.
+    False if they do so within the tolerance of HiGHS only, None if not at all. HiGHS finds the values for a
+    front that was saved without them.
     """
     kept: list[bool | None] = []
     for number, (decision, point) in enumerate(zip(front.decisions, front.values.tolist(), strict=True)):
@@ -197,7 +197,7 @@ def _kept_rows(part: ContinuousPart, front: Front) -> list[bool | None]:
 def _other_values(
     named: NamedProgram, form: IntegerForm, front: Front, solutions: NDArray[np.int64]
 ) -> list[str]:
-    """Say which points are not the sums of their solutions, as far as only integer columns cost something."""
+    """Return sentences about points that are not the sums of their solutions, for integer objectives."""
     if not len(front):
         return []
     values = front.values.copy()
@@ -220,7 +220,7 @@ def _other_values(
 
 
 def _plain_values(linear: LinearObjective, program: Program, solutions: NDArray[np.int64]) -> Floats:
-    """Return the values of an objective whose costs have nine decimals at most, added up in integers."""
+    """Return the values of an objective of at most nine decimals, summed in integers."""
     constant = LinearObjective(Objective("nothing"), np.zeros(program.n_columns))
     integers = integer_objectives(dataclasses.replace(program, objectives=(linear, constant)))
     objective, own = integers.objectives[0], np.flatnonzero(program.integer)[: solutions.shape[1]]
@@ -230,10 +230,10 @@ def _plain_values(linear: LinearObjective, program: Program, solutions: NDArray[
 
 
 def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str]:
-    """Say of each solution what it breaks first, nothing where it keeps every row and bound.
+    """Return, for each solution, the first row or bound that it breaks; empty if it breaks none.
 
-    Rows of decimals are added up in integers, others in fractions. Rows with continuous columns are passed
-    over: their values belong to no front.
+    Rows of decimals are summed in integers, others in fractions. Rows with continuous columns are skipped,
+    as solutions do not hold their values.
 
     `named`: the program as it was read. `solutions`: values of the integer columns, ``(n_solutions,
     n_integer_columns)``.
@@ -263,7 +263,7 @@ def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str
 
 
 def _missed_rows(named: NamedProgram, full: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Mark the rows that solutions miss, ``(n_solutions, n_rows)``; none with a continuous column."""
+    """Mark the rows that solutions break, ``(n_solutions, n_rows)``; never one with a continuous column."""
     program = named.program
     made = whole_rows(program, written=True)
     matrix, lower, upper = made.program.rows, made.program.row_lower, made.program.row_upper
@@ -280,7 +280,7 @@ def _missed_rows(named: NamedProgram, full: NDArray[np.int64]) -> NDArray[np.boo
 
 
 def _misses(named: NamedProgram, row: int, solutions: Sequence[Sequence[Fraction | int]]) -> list[bool]:
-    """Return the mask of the solutions that miss a row as it is written."""
+    """Mark the solutions that break a row as written."""
     terms, lower, upper = named.row(row)
     scale = math.lcm(*(factor.denominator for factor in terms.values()))
     whole = [(column, int(factor * scale)) for column, factor in terms.items()]

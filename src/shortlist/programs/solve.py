@@ -1,4 +1,4 @@
-"""The front of an integer program with several objectives, from arrays or from a file."""
+"""Fronts of integer programs with several objectives."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget
 
 MOST_OBJECTIVES = 6
-"""Fronts of more objectives hold nearly every solution."""
+"""Most objectives: with more, fronts hold nearly every solution."""
 
 
 def solve_program(
@@ -39,9 +39,9 @@ def solve_program(
 ) -> Front:
     """Find the non-dominated points of a program, each with one solution.
 
-    Raises BadInputError if there is nothing to decide, an objective can improve for ever, its front may have
-    no end, or an option is not for the method. Raises SolverError if a solution does not stand the check in
-    integers.
+    Raises BadInputError if there is nothing to decide, an objective is unbounded, its front may be
+    infinite, or an option does not belong to the method. Raises SolverError if a solution fails the check
+    in integers.
 
     `front`, which it returns: candidates are the integer columns by name. An infeasible program has a
     complete front without points. `named`: with two to six objectives. `method`: ``exact`` (search zones),
@@ -87,7 +87,7 @@ def solve_program(
 
 
 def _check_program(named: NamedProgram) -> None:
-    """Refuse programs that have no front worth looking for, in one sentence each."""
+    """Refuse programs without a useful front, with one sentence about the reason."""
     program, n = named.program, len(named.program.objectives)
     if not program.n_columns:
         raise BadInputError("the program must have at least one column, got none.")
@@ -122,7 +122,7 @@ def _no_points(named: NamedProgram) -> Front:
 
 
 def _with_true_bounds(find: Any, method: str, program: Program) -> Any:
-    """Let the ε-constraint method find the ends of objectives that the columns do not bound."""
+    """Make the ε-constraint method compute the ends of objectives that the columns do not bound."""
     if method != "epsilon-constraint":
         return find
     integers = integer_objectives(program)
@@ -131,10 +131,10 @@ def _with_true_bounds(find: Any, method: str, program: Program) -> Any:
 
 
 def _as_written(front: Front, named: NamedProgram, form: IntegerForm, steps: Mapping[str, float]) -> Front:
-    """Return a front over the columns of the program as it is written, with exact values.
+    """Return a front over the columns of the original program, with exact values.
 
-    The tolerances of its proof are the steps, and what costs were rounded by. A point that another one
-    dominates by its exact values is left out.
+    The tolerances of its proof are the steps, and the rounding of costs. A point that is dominated by exact
+    values is left out.
     """
     n = len(named.candidates)
     narrower = dataclasses.replace(front, decisions=front.decisions[:, :n], candidates=front.candidates[:n])
@@ -165,7 +165,7 @@ def _as_written(front: Front, named: NamedProgram, form: IntegerForm, steps: Map
 
 
 def _check_solutions(named: NamedProgram, front: Front) -> None:
-    """Raise if a solution breaks a row or a bound of the program as read."""
+    """Raise an error if a solution breaks a row or a bound of the program as read."""
     broken = next((text for text in broken_limits(named, front.decisions.astype(np.int64)) if text), "")
     if broken:
         raise SolverError(

@@ -1,6 +1,6 @@
-"""Backends, one file per solver, which alone imports it; the shared parts, and opening by name.
+"""Backends: one file per solver, the only one that imports it; shared parts, and opening by name.
 
-A new solver is a file here, and a row of `SOLVERS` in ``shortlist/solvers.py``.
+A new solver takes a file here, and a row of `SOLVERS` in ``shortlist/solvers.py``.
 """
 
 import importlib
@@ -21,17 +21,17 @@ from shortlist.milp.solution import Solver, SolverEngine
 from shortlist.milp.whole_rows import FINEST_TOLERANCE
 
 SOLVERS = tuple(solvers.SOLVERS)
-"""Names of the solvers; the first is the default."""
+"""Names of the solvers; the first one is the default."""
 
 LARGEST_SEED = 2_000_000_000
-"""Largest seed that every solver takes."""
+"""Largest seed that every solver accepts."""
 
 
 def open_solver(name: str = "highs", *, short_programs: bool = False, presolve: bool = False) -> Solver:
-    """Return the backend called `name`, importing its solver only now.
+    """Return the backend called `name`; only now is its solver imported.
 
-    `short_programs` says that each session solves programs that take fractions of a second; only HiGHS and
-    CP-SAT heed it. `presolve` lets HiGHS reduce short programs all the same.
+    `short_programs`: whether each session solves programs that take fractions of a second; only HiGHS and
+    CP-SAT use this. `presolve`: whether HiGHS presolves short programs all the same.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def _backend(name: str) -> "type[Backend]":
 
 @dataclass
 class Backend:
-    """Solver whose sessions check input and output; a subclass loads it."""
+    """Solver with sessions that check input and output; a subclass loads the solver."""
 
     short_programs: bool = False
     presolve: bool = False
@@ -64,7 +64,7 @@ class Backend:
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs.
 
-        Raises BadInputError if the solver does not take such programs.
+        Raises BadInputError if the solver does not accept such programs.
         """
         seed = as_count(seed, "seed", at_least=0) % LARGEST_SEED
         as_count(threads, "threads")
@@ -77,16 +77,16 @@ class Backend:
         )
 
     def check(self, program: Program) -> None:
-        """Raise BadInputError for a program that the solver does not take."""
+        """Raise BadInputError for a program that the solver does not accept."""
 
     def load(self, program: Program, costs: Costs, seed: int, threads: int) -> SolverEngine:
-        """Return an engine that has the program, without empty intervals."""
-        raise NotImplementedError  # the file of each solver says how; there is none of this class alone
+        """Return an engine with the program, without empty intervals."""
+        raise NotImplementedError  # the file of each solver defines it; this class alone loads none
 
 
 @dataclass
 class Rebuilt:
-    """A program, its costs, cutoff and start as they now are; a solver gets all of it anew for every run."""
+    """Current program, costs, cutoff and start, for a solver that loads all of it anew for every run."""
 
     program: Program
     costs: Costs
@@ -99,7 +99,7 @@ class Rebuilt:
         self.program = self.program.to_change()
 
     def change_costs(self, costs: Costs) -> None:
-        """Minimise these from now on."""
+        """Replace the costs to minimise."""
         self.costs = costs
 
     def change_column_bounds(self, change: Change) -> None:
@@ -115,15 +115,15 @@ class Rebuilt:
         self.program.row_upper[rows] = upper
 
     def change_cutoff(self, cutoff: float) -> None:
-        """Admit only what costs at most `cutoff`."""
+        """Admit only solutions that cost at most `cutoff`."""
         self.cutoff = cutoff
 
     def offer_start(self, values: NDArray[np.float64]) -> None:
-        """Start the next run from a solution."""
+        """Store a solution as the start of the next run."""
         self.start = values
 
     def taken_start(self) -> NDArray[np.float64] | None:
-        """Return the start of this run; the next has none."""
+        """Return the start of this run, and clear it for the next."""
         start, self.start = self.start, None
         return start
 

@@ -1,4 +1,4 @@
-"""CPLEX, through its Python package, an extra whose licence of its own takes small programs."""
+"""CPLEX through its Python package, an extra; the licence that comes with it takes small programs."""
 
 import math
 import os
@@ -35,7 +35,7 @@ class Cplex(Backend):
     name = "cplex"
 
     def load(self, program: Program, costs: Costs, seed: int, threads: int) -> SolverEngine:
-        """Return an engine that has the program."""
+        """Return an engine with the program."""
         return _CplexEngine(program, costs, seed, threads)
 
 
@@ -43,7 +43,7 @@ class _CplexEngine(Rebuilt):
     _aborter: Any = None
 
     def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
-        """Solve without the interpreter's lock."""
+        """Solve without holding the interpreter's lock."""
 
         class Callback:
             def invoke(self, context: Any) -> None:
@@ -137,12 +137,12 @@ def _claim(model: Any) -> Claim:
 
 
 def _status(model: Any) -> tuple[Status, str]:
-    """Say in our words what CPLEX says, and what stopped it; FEASIBLE counts only if there are values."""
+    """Return the status and the limit that stopped CPLEX; FEASIBLE counts only with values."""
     says, names = model.solution.get_status(), model.solution.status
     known = {
         Status.OPTIMAL: {names.optimal, names.MIP_optimal, names.optimal_tolerance},
         Status.INFEASIBLE: {names.infeasible, names.MIP_infeasible},
-        Status.UNBOUNDED: {  # what cannot be told from infeasible, the session finds out
+        Status.UNBOUNDED: {  # the session finds out whether it is infeasible
             names.unbounded, names.MIP_unbounded, names.infeasible_or_unbounded,
             names.MIP_infeasible_or_unbounded, names.relaxation_unbounded,
         },
@@ -162,7 +162,7 @@ def _status(model: Any) -> tuple[Status, str]:
 
 
 def _sense(lower: float, upper: float) -> str:
-    """Return the letter of a row: equal, at most, at least, or between."""
+    """Return the letter for the sense of a row: equal, at most, at least, or between."""
     if lower == upper:
         return "E"
     if lower == -INFINITE:

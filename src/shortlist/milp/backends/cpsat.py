@@ -1,4 +1,4 @@
-"""CP-SAT of OR-Tools: integers, and clauses where rows are some."""
+"""CP-SAT of OR-Tools: integer columns, and rows as clauses where possible."""
 
 import math
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ from shortlist.results.proof import Status
 def scaled_to_integers(
     values: NDArray[np.float64], starts: NDArray[np.integer[Any]], what: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the integers and the power of ten of each row, if all rows have one.
+    """Scale rows of decimals to integers; return them and the power of ten of each row.
 
-    They are those of :func:`~shortlist.exact.decimal_steps`.
+    The powers are those of :func:`~shortlist.exact.decimal_steps`.
 
-    `what` says what the values are, for the message.
+    `what`: name of the values in the message.
 
     Raises BadInputError if a value has more than nine decimals, or is no integer below 2^53 after scaling.
 
@@ -56,20 +56,20 @@ LOWEST, HIGHEST = -(2**63), 2**63 - 1
 LARGEST_BOUND = 2**53
 DETERMINISTIC_PER_NODE = 1e-3
 ALL_STRATEGIES = 8
-"""From this number of threads on, CP-SAT runs all its kinds of search side by side."""
+"""Number of threads from which CP-SAT runs all its kinds of search side by side."""
 
 
 @dataclass
 class CpSat(Backend):
     """CP-SAT: integer columns only; `nodes` are thousandths of deterministic time.
 
-    Coefficients, costs and limits are scaled to integers by a power of ten, row by row. With fewer than eight
-    threads its kinds of search take turns in small batches, which is deterministic; alone, the first of them
-    often has no useful bound. With short programs the first kind has the thread for itself: on some hundred
-    columns it is through before the others have begun.
+    Coefficients, costs and limits are scaled to integers by a power of ten, row by row. With fewer than
+    eight threads the kinds of search take turns in small batches, which is deterministic; alone, the first
+    kind often has no useful bound. For short programs the first kind runs alone: with some hundred columns
+    it ends before the others begin.
 
-    `bound_tree`: whether it proves by a best-first tree on the objective's bound, a second thread at most
-    looking for solutions.
+    `bound_tree`: whether the proof is a best-first tree on the objective's bound, with at most a second
+    thread that looks for solutions.
     """
 
     bound_tree: bool = False
@@ -78,7 +78,7 @@ class CpSat(Backend):
     tolerance = 0.0
 
     def check(self, program: Program) -> None:
-        """Refuse programs with continuous columns."""
+        """Raise BadInputError for continuous columns."""
         if not program.integer.all():
             raise BadInputError(
                 f"CP-SAT needs integer columns, but column {int(np.argmin(program.integer))} is "
@@ -86,10 +86,10 @@ class CpSat(Backend):
             )
 
     def load(self, program: Program, costs: Costs, seed: int, threads: int) -> SolverEngine:
-        """Return an engine that has the program.
+        """Return an engine with the program.
 
-        Raises BadInputError if a column is continuous or without bounds, or a coefficient is not a decimal of
-        up to nine places.
+        Raises BadInputError if a column is continuous or unbounded, or a coefficient has more than nine
+        decimals.
         """
         self.check(program)
         return _CpSatEngine(
@@ -98,7 +98,7 @@ class CpSat(Backend):
 
 
 class _CpSatEngine:
-    """One program as a CP-SAT model; constraint i is row i, written as a clause where it is one."""
+    """Program as a CP-SAT model; constraint i is row i, a clause where possible."""
 
     def __init__(
         self,
@@ -121,10 +121,10 @@ class _CpSatEngine:
         self._model = sat.CpModelProto()
         self._model.variables.extend([_variable(0, 0)] * program.n_columns)
         self._model.constraints.extend([sat.ConstraintProto()] * program.n_rows)
-        self._lower = self._upper = np.zeros(program.n_columns, dtype=np.int64)  # as the model has them
+        self._lower = self._upper = np.zeros(program.n_columns, dtype=np.int64)  # bounds in the model
         self._any_empty = False
-        self._stale = True  # whether bounds changed since they were written
-        self._clausal: Mask = np.zeros(program.n_rows, dtype=bool)  # rows that the model has as clauses
+        self._stale = True  # whether bounds changed since the last write
+        self._clausal: Mask = np.zeros(program.n_rows, dtype=bool)  # rows that are clauses in the model
         self._write_columns()
         self._write_rows(np.flatnonzero(~self._clausal), self._clausal)
         self.change_costs(costs)
@@ -156,19 +156,19 @@ class _CpSatEngine:
         self._cutoff = cutoff
 
     def offer_start(self, values: NDArray[np.float64]) -> None:
-        """Look for nothing that costs more; CP-SAT gets no hint.
+        """Limit the costs to those of the start; CP-SAT gets no hint.
 
-        With a hint, 9.15 ends the process by a failed check
-        (``solution->size() == postsolve_mapping.size()``) where the time, or a stop, comes in the moments
-        between its presolve and its search: 5 of 2,000 solves of 0.3 to 50 ms, none of 6,000 without. Where a
-        limit leaves no solution, the session returns the start.
+        With a hint, 9.15 ends the process by a failed check (``solution->size() ==
+        postsolve_mapping.size()``) if the time limit or a stop comes between its presolve and its search: 5
+        of 2,000 solves of 0.3 to 50 ms, none of 6,000 without. If a limit leaves no solution, the session
+        returns the start.
         """
         objective = self._model.objective
         whole = np.rint(values[list(objective.vars)]).astype(np.int64).tolist()
         self._start_cost = sum(c * x for c, x in zip(objective.coeffs, whole, strict=True))
 
     def run(self, limits: Limits, post: Post, *, size: float) -> Claim:  # noqa: ARG002  # exact at any size
-        """Solve from scratch: CP-SAT keeps nothing between solves but the model."""
+        """Solve from scratch: between solves CP-SAT keeps the model only."""
         self._wrapper = wrapper = sat.SolveWrapper()
         self._stopped = False
         self._write_columns()
@@ -185,7 +185,7 @@ class _CpSatEngine:
             post(math.nan, bound / scale)
 
         class Hear(sat.SolutionCallback):
-            def OnSolutionCallback(self) -> None:  # noqa: N802  # the name that CP-SAT calls
+            def OnSolutionCallback(self) -> None:  # noqa: N802  # CP-SAT calls this name
                 post(self.ObjectiveValue() / scale, self.BestObjectiveBound() / scale)
 
         hear = Hear()
@@ -206,7 +206,7 @@ class _CpSatEngine:
         self._choose_strategies(parameters)
         parameters.random_seed = self._seed
         parameters.catch_sigint_signal = False
-        # this presolve step cuts off optima in 9.15 (google/or-tools#5293), and did so on our own programs
+        # this presolve step cuts off optima in 9.15 (google/or-tools#5293), on our own programs too
         parameters.presolve_inclusion_work_limit = 0
         parameters.relative_gap_limit = 0.0
         parameters.absolute_gap_limit = limits.absolute_gap * self._scale
@@ -236,10 +236,10 @@ class _CpSatEngine:
                 f"{(reason[0] if reason else 'its numbers are too large')}. Use `solver='highs'`."
             )
         values = np.array(list(response.solution), dtype=np.float64)
-        # the other field, a double, is off by up to 7 in 10^7 where presolve has taken a constant out of the
+        # the other field, a double, is off by up to 7 in 10^7 if presolve took a constant out of the
         # objective
         bound = float(response.inner_objective_lower_bound)
-        # which is also what it says for "none"
+        # this value also stands for "none"
         if response.status == sat.CpSolverStatus.UNKNOWN and bound == 0:
             bound = self._plain_bound()
         return Claim(
@@ -251,7 +251,7 @@ class _CpSatEngine:
         )
 
     def _plain_bound(self) -> float:
-        """Return the bound on the scaled costs by the bounds of the columns."""
+        """Return the bound on the scaled costs implied by the bounds of the columns."""
         least = 0
         for column, cost in zip(self._model.objective.vars, self._model.objective.coeffs, strict=True):
             least += cost * int(self._lower[column] if cost > 0 else self._upper[column])
@@ -260,7 +260,7 @@ class _CpSatEngine:
     def _limit(self, response: sat.CpSolverResponse, limits: Limits) -> str:
         """Return the limit that ended the search.
 
-        Taking turns, CP-SAT ends when no time is left for another turn.
+        With kinds of search in turn, CP-SAT ends as soon as no time is left for another turn.
         """
         if self._stopped:
             return "interrupted"
@@ -270,7 +270,7 @@ class _CpSatEngine:
         return "nodes" if spent >= response.wall_time / max(limits.seconds, 1e-12) else "seconds"
 
     def _write_columns(self) -> None:
-        """Write the bounds that changed, and the rows that are no longer clauses or have become some."""
+        """Write the changed bounds, and the rows that changed between clause and linear."""
         if not self._stale:
             return
         lower, upper = _whole_bounds(self._program)
@@ -287,7 +287,7 @@ class _CpSatEngine:
         self._clausal = clauses
 
     def _write_rows(self, rows: NDArray[np.integer[Any]], clausal: Mask) -> None:
-        """Write `rows` with their present limits, as clauses where `clausal`."""
+        """Write `rows` with their current limits, as clauses where `clausal`."""
         scaled, indices, indptr = self._scaled, self._program.rows.indices, self._program.rows.indptr
         constraints = self._model.constraints
         for row in rows.tolist():
@@ -299,7 +299,7 @@ class _CpSatEngine:
             constraints[row].copy_from(write(indices[part].tolist(), scaled[part].tolist(), least, most))
 
     def _clauses(self) -> Mask:
-        """Mark the rows of booleans, as the model bounds them, with coefficients 1 and -1."""
+        """Mark the rows with coefficients 1 and -1 over columns that are boolean in the model."""
         boolean = (self._lower >= 0) & (self._upper <= 1)
         others = ~boolean[self._program.rows.indices] | (np.abs(self._scaled) != 1)
         before = np.concatenate([[0], np.cumsum(others)])
@@ -308,9 +308,9 @@ class _CpSatEngine:
 
 
 def _as_clause(columns: list[int], coefficients: list[int], least: int, most: int) -> sat.ConstraintProto:
-    """Write ``least <= ±x ± y ... <= most`` over booleans as a clause where it is one.
+    """Write ``least <= ±x ± y ... <= most`` over booleans, as a clause where possible.
 
-    A clause is the fastest shape.
+    Clauses are the fastest form.
 
     With a literal for each term, x for +x and not-x for -x, the sum is the number of true literals minus the
     number of negative terms.
@@ -352,7 +352,7 @@ def _as_linear(columns: list[int], coefficients: list[int], least: int, most: in
 
 
 def _whole_bounds(program: Program) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the bounds as integers, from the rows where a column has none."""
+    """Return the bounds as integers, implied by the rows for columns without a bound."""
     lower, upper = implied_bounds(program)
     endless = ~(np.abs(lower) <= LARGEST_BOUND) | ~(np.abs(upper) <= LARGEST_BOUND)
     if endless.any():
@@ -372,9 +372,9 @@ def _variable(lower: int, upper: int) -> sat.IntegerVariableProto:
 
 
 def _down(value: float) -> int:
-    """Round an upper limit down, forgiving the error of a product of doubles.
+    """Round an upper limit down, with a tolerance for the error of a product of doubles.
 
-    Infinite ones become the extreme.
+    Infinite limits become the extreme.
     """
     if not abs(value) < 2.0**62:
         return HIGHEST if value > 0 else LOWEST

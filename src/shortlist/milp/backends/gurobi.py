@@ -1,4 +1,4 @@
-"""Gurobi, through gurobipy, an extra whose licence of its own takes small programs."""
+"""Gurobi through gurobipy, an extra; the licence that comes with it takes small programs."""
 
 import contextlib
 import math
@@ -32,7 +32,7 @@ GUROBI_STATUSES = {
     GRB.NODE_LIMIT: (Status.FEASIBLE, "nodes"),
     GRB.INTERRUPTED: (Status.FEASIBLE, "interrupted"),
 }
-"""Statuses of Gurobi, and the limit that stopped it; FEASIBLE counts only if there are values."""
+"""Status and limit for each status of Gurobi; FEASIBLE counts only with values."""
 
 LICENCE_ERRORS = {GRB.Error.NO_LICENSE, GRB.Error.SIZE_LIMIT_EXCEEDED}
 
@@ -43,7 +43,7 @@ class Gurobi(Backend):
     name = "gurobi"
 
     def load(self, program: Program, costs: Costs, seed: int, threads: int) -> SolverEngine:
-        """Return an engine that has the program."""
+        """Return an engine with the program."""
         return _GurobiEngine(program, costs, seed, threads)
 
 
@@ -52,7 +52,7 @@ class _GurobiEngine(Rebuilt):
     _stopped = False
 
     def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
-        """Solve without the interpreter's lock."""
+        """Solve without holding the interpreter's lock."""
 
         def hear(model: Any, where: int) -> None:
             if where == GRB.Callback.MIP:
@@ -67,7 +67,7 @@ class _GurobiEngine(Rebuilt):
                 self._model = model
                 model.optimize(hear)
                 if model.Status == GRB.INTERRUPTED and not self._stopped:
-                    signal.raise_signal(signal.SIGINT)  # Ctrl-C, which Gurobi's own handler took
+                    signal.raise_signal(signal.SIGINT)  # Ctrl-C, caught by Gurobi's own handler
                 return _claim(model)
         except gurobipy.GurobiError as error:
             if error.errno in LICENCE_ERRORS:

@@ -28,7 +28,7 @@ HIGHS_STATUSES = {
     HighsModelStatus.kInterrupt: (Status.FEASIBLE, "interrupted"),
     HighsModelStatus.kHighsInterrupt: (Status.FEASIBLE, "interrupted"),
 }
-"""Statuses of HiGHS, and the limit that stopped it; FEASIBLE counts only if there are values."""
+"""Status and limit for each status of HiGHS; FEASIBLE counts only with values."""
 
 ROWWISE = 2
 MINIMISE = 1
@@ -48,23 +48,23 @@ SHORT_PROGRAMS: dict[str, bool | float | str] = {
     "mip_heuristic_run_rins": False,
     "mip_heuristic_run_root_reduced_cost": False,
 }
-"""For programs that the root node solves, such as those of reference points, whose rows have been made
-smaller before. Without presolve 1.14 called dominated points optimal at tolerances of 5e-8 and below, never
-at those that are used here (:data:`shortlist.milp.whole_rows.TOLERANCE`).
+"""Options for programs that the root node solves, such as those of reference points, whose rows are reduced
+already. Without presolve 1.14 called dominated points optimal at tolerances of 5e-8 and below, never at the
+tolerances in use here (:data:`shortlist.milp.whole_rows.TOLERANCE`).
 """
 
 
 class Highs(Backend):
     """HiGHS: integer and continuous columns; `nodes` are branch-and-bound nodes.
 
-    `short_programs`: whether a session solves many programs of fractions of a second, which heuristics that
-    solve smaller programs would delay. `presolve`: whether short programs are made smaller nevertheless.
+    `short_programs`: whether a session solves many programs of fractions of a second, which heuristics on
+    smaller programs would delay. `presolve`: whether short programs are presolved all the same.
     """
 
     name = "highs"
 
     def load(self, program: Program, costs: Costs, seed: int, threads: int) -> SolverEngine:
-        """Return an engine that has the program."""
+        """Return an engine with the program."""
         options = dict(SHORT_PROGRAMS) if self.short_programs else {}
         if self.short_programs and self.presolve:
             del options["presolve"]
@@ -85,7 +85,7 @@ class _HighsEngine:
         self._n_rows = program.n_rows
         self._costs = costs
         self._cutoff = math.inf
-        self._cutoff_row = False  # whether a last row holds the costs, limited by the cutoff
+        self._cutoff_row = False  # whether a last row limits the costs to the cutoff
         self._integer = program.integer
         self._any_integer = bool(program.integer.any())
         self._stopped = False
@@ -97,7 +97,7 @@ class _HighsEngine:
             # 1.14 presolves min y - 2x, x <= y, x binary, y in [0, 1], to 0 instead of -1: only with
             # continuous columns
             "presolve": "choose" if program.integer.all() else "off",
-            # costs two thirds of the time of a small program and finds nothing that the rest does not
+            # takes two thirds of the time of a small program and finds no more
             "mip_heuristic_run_feasibility_jump": False,
         } | dict(further)
         for option, value in options.items():
@@ -127,7 +127,7 @@ class _HighsEngine:
         self._solver.setSolution(len(values), columns, values)
 
     def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
-        """Solve, hearing from HiGHS through its interrupt callbacks, which come every few milliseconds."""
+        """Solve; HiGHS reports through its interrupt callbacks, every few milliseconds."""
         told = (math.nan, -math.inf)
         self._stopped = False
         solver = self._solver
@@ -143,7 +143,7 @@ class _HighsEngine:
             if self._stopped:
                 answer.user_interrupt = True
             elif self._any_integer and told != (heard := (news.mip_primal_bound, news.mip_dual_bound)):
-                told = heard  # each word wakes the thread that waits
+                told = heard  # each report wakes the waiting thread
                 post(_objective(heard[0]), heard[1])
 
         solver.setCallback(hear, None)
@@ -153,7 +153,7 @@ class _HighsEngine:
             _checked(solver.run(), "the solve")
         finally:
             solver.setCallback(None, None)
-            highspy.Highs.resetGlobalScheduler(False)  # HiGHS keeps one for every thread it ran in
+            highspy.Highs.resetGlobalScheduler(False)  # HiGHS keeps one for every thread that it ran in
         return self._claim()
 
     def stop(self) -> None:
@@ -175,7 +175,7 @@ class _HighsEngine:
             and self._costs_are_whole
             and info.objective_function_value > self._cutoff + 0.5
         ):
-            # met on the way: HiGHS keeps it, and has left out the rest
+            # found on the way: HiGHS keeps it, and has excluded the rest
             if status is Status.OPTIMAL and not self._cutoff_row:
                 return Claim(Status.INFEASIBLE, nodes=nodes)
             values = None
@@ -186,14 +186,14 @@ class _HighsEngine:
         return bool((self._costs == np.rint(self._costs)).all() and self._integer[self._costs != 0].all())
 
     def _limit_costs(self, absolute_gap: float) -> None:
-        """Leave out what costs more than the cutoff.
+        """Exclude solutions that cost more than the cutoff.
 
-        Where the objective takes integers only, HiGHS's bound on the objective does it, which its branch and
-        bound begins with; half a unit of room keeps rounding errors out. Else the last row says that the
-        costs are at most the cutoff. Such a row has an entry in every column that costs: with it the programs
-        one unit below the answers of uClinux took three times as long. With an absolute gap of a unit or more
-        it is needed all the same: what HiGHS has met above the bound may be within the gap of what costs less
-        than the cutoff, and end the search.
+        If the objective takes integers only, HiGHS's bound on the objective does it, with which its branch
+        and bound begins; a margin of half a unit covers rounding errors. Else the last row limits the costs
+        to the cutoff. Such a row has an entry in every column that costs: with it the programs one unit
+        below the answers of uClinux took three times as long. It is needed all the same with an absolute
+        gap of a unit or more. HiGHS's solutions above the bound may then be within the gap of solutions
+        below the cutoff, and end the search.
         """
         whole = self._any_integer and self._costs_are_whole
         highest = self._cutoff + 0.5 if whole else self._cutoff
@@ -218,7 +218,7 @@ class _HighsEngine:
 
 
 def _pass(solver: highspy.Highs, program: Program, costs: Costs) -> HighsStatus:
-    """Hand the whole program over in one call."""
+    """Pass the whole program to HiGHS in one call."""
     rows = program.rows
     return solver.passModel(
         program.n_columns,
@@ -240,12 +240,12 @@ def _pass(solver: highspy.Highs, program: Program, costs: Costs) -> HighsStatus:
 
 
 def _objective(value: float) -> float:
-    """Return the objective of the incumbent, NaN while there is none."""
+    """Return the objective of the incumbent; NaN without one."""
     return value if abs(value) < highspy.kHighsInf else math.nan
 
 
 def _checked(status: HighsStatus, what: str) -> None:
-    """Raise if HiGHS refused; a warning is not a refusal."""
+    """Raise SolverError if HiGHS refused the call; a warning is no refusal."""
     if status == HighsStatus.kError:
         raise RefusedProgramError(
             f"HiGHS refused {what}. Check the size of the numbers: it takes up to 1e15."

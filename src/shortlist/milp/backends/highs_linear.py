@@ -1,4 +1,4 @@
-"""A linear program that is kept in HiGHS while rows come and go."""
+"""Linear program kept in HiGHS while rows are added and removed."""
 
 import itertools
 from collections.abc import Sequence
@@ -20,25 +20,25 @@ Columns = NDArray[np.int32]
 
 DUAL, PRIMAL = 1, 4
 EVERY = 32
-"""Steps of the simplex method after which it is asked again whether to stop."""
+"""Number of simplex steps between two checks of the budget."""
 LARGEST_COST = 1e6
 
 Basis: TypeAlias = "highspy.HighsBasis"
 
 
 def cost_unit(costs: NDArray[Any]) -> float:
-    """Return the divisor of large costs for HiGHS, by which its multipliers are multiplied again."""
+    """Return the divisor of large costs for HiGHS, and the factor of its multipliers."""
     return max(1.0, float(np.abs(costs).max(initial=0)) / LARGEST_COST)
 
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution:
-    """Answer of HiGHS; floats, to be checked by whoever builds on them.
+    """Answer of HiGHS in floating point, to be checked by the caller.
 
-    `optimal`: false when the limit or the cancellation came first; `values` and `duals` are then those at
-    hand. `values`, ``(n_columns,)``. `duals`: at most 0 for rows with an upper limit, at least 0 for rows
-    with a lower limit, ``(n_rows,)``. `ray`: multipliers of the rows that show, with the bounds of the
-    columns, that there is no solution (Farkas' lemma), ``(n_rows,)``.
+    `optimal`: False if the limit or the cancellation came first; `values` and `duals` are then the last
+    ones. `values`: the columns, ``(n_columns,)``. `duals`: at most 0 for rows with an upper limit, at least
+    0 for rows with a lower limit, ``(n_rows,)``. `ray`: multipliers of the rows that prove, with the bounds
+    of the columns, that there is no solution (Farkas' lemma), ``(n_rows,)``.
     """
 
     optimal: bool
@@ -48,13 +48,13 @@ class LinearSolution:
 
 
 class LinearProgram:
-    """Columns with costs to minimise and bounds, and rows that may be added and deleted.
+    """Linear program: columns with costs to minimise and bounds, and rows that can be added and deleted.
 
-    Hot starts throughout.
+    Every solve starts from the last basis.
     """
 
     def __init__(self, costs: Costs, lower: Floats, upper: Floats, *, costs_change: bool = False) -> None:
-        import highspy  # 0.3 s, which predicting with a pruned ensemble need not pay
+        import highspy  # 0.3 s, which predictions of a pruned ensemble need not take
 
         self._solver = highspy.Highs()
         options = {
@@ -62,7 +62,7 @@ class LinearProgram:
             "threads": 1,
             "solver": "simplex",
             "presolve": "off",
-            # the last basis stays primal feasible when costs change, and dual feasible when rows come
+            # the last basis stays primal feasible when costs change, and dual feasible when rows are added
             "simplex_strategy": PRIMAL if costs_change else DUAL,
         }
         for option, value in options.items():
@@ -74,7 +74,7 @@ class LinearProgram:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows now."""
+        """Current number of rows."""
         return int(self._solver.getNumRow())
 
     def add_rows(self, rows: Sequence[tuple[Columns, Floats]], lower: Floats, upper: Floats) -> None:
@@ -99,7 +99,7 @@ class LinearProgram:
         )
 
     def delete_rows(self, places: NDArray[np.int64]) -> None:
-        """Delete rows; the later ones move up."""
+        """Delete rows; later rows move up."""
         if len(places):
             self._check(self._solver.deleteRows(len(places), places.astype(np.int32)), "the rows to delete")
 
@@ -110,12 +110,12 @@ class LinearProgram:
         )
 
     def set_column(self, column: int, rows: NDArray[np.int64], coefficients: Floats) -> None:
-        """Replace the coefficients of a column in some rows."""
+        """Replace the coefficients of a column in the given rows."""
         for row, coefficient in zip(rows.tolist(), coefficients.tolist(), strict=True):
             self._check(self._solver.changeCoeff(row, column, coefficient), "a coefficient")
 
     def set_column_bounds(self, columns: NDArray[np.int64], lower: Floats, upper: Floats) -> None:
-        """Replace the bounds of some columns."""
+        """Replace the bounds of the given columns."""
         if len(columns):
             self._check(
                 self._solver.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper),
@@ -124,7 +124,7 @@ class LinearProgram:
 
     @property
     def basis(self) -> Basis:
-        """The last basis."""
+        """Basis of the last solve."""
         return self._solver.getBasis()
 
     @basis.setter
@@ -132,7 +132,7 @@ class LinearProgram:
         self._check(self._solver.setBasis(basis), "the basis")
 
     def set_row_bounds(self, rows: NDArray[np.int64], lower: Floats, upper: Floats) -> None:
-        """Replace the limits of some rows."""
+        """Replace the limits of the given rows."""
         if len(rows):
             self._check(
                 self._solver.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper),
@@ -159,7 +159,7 @@ class LinearProgram:
             self._check(solver.run(), "the solve")
         finally:
             solver.setCallback(None, None)
-            highspy.Highs.resetGlobalScheduler(False)  # HiGHS keeps one for every thread it ran in
+            highspy.Highs.resetGlobalScheduler(False)  # HiGHS keeps one for every thread that it ran in
         solution = solver.getSolution()
         return LinearSolution(
             solver.getModelStatus() == highspy.HighsModelStatus.kOptimal,
@@ -169,7 +169,7 @@ class LinearProgram:
         )
 
     def _ray(self) -> Floats | None:
-        """Return the dual ray of a program that was found infeasible, where HiGHS has one."""
+        """Return the dual ray of a program found infeasible; None if HiGHS has none."""
         status, found, ray = self._solver.getDualRay()
         self._check(status, "the dual ray")
         return np.array(ray, dtype=np.float64) if found else None

@@ -1,4 +1,4 @@
-"""SCIP, as it comes with OR-Tools, through MathOpt."""
+"""SCIP as part of OR-Tools, through MathOpt."""
 
 import contextlib
 import ctypes
@@ -30,43 +30,43 @@ SCIP_STATUSES = {
     result_pb2.TERMINATION_REASON_FEASIBLE: Status.FEASIBLE,
     result_pb2.TERMINATION_REASON_NO_SOLUTION_FOUND: Status.UNKNOWN,
 }
-"""Statuses of SCIP; FEASIBLE counts only if there are values."""
+"""Status for each status of SCIP; FEASIBLE counts only with values."""
 
 SCIP_LIMITS = {
     result_pb2.LIMIT_TIME: "seconds",
     result_pb2.LIMIT_NODE: "nodes",
     result_pb2.LIMIT_INTERRUPTED: "interrupted",
 }
-"""Limit that stopped SCIP."""
+"""Limit for each limit of SCIP."""
 
 INFINITE = 1e20
-"""From here on, numbers are infinite to SCIP."""
+"""Size from which numbers are infinite to SCIP."""
 
 LOG_COLUMNS, LOG_BOUND, LOG_OBJECTIVE = 18, 14, 15
 """Number of columns in a line of SCIP's log, and the indices of bound and objective."""
 
 LOG_ERROR = 1e-6
-"""By how much, relative to it, a number in the log may be rounded."""
+"""Relative rounding error of a number in the log."""
 
 
 @dataclass
 class Scip(Backend):
     """SCIP: integer and continuous columns; `nodes` are branch-and-bound nodes. It works in one thread.
 
-    `proof_only`: whether it looks for neither cuts nor solutions, which takes time in vain where the program
-    has its cuts and the start is as good as any.
+    `proof_only`: whether to skip cuts and the search for solutions, which waste time if the program has its
+    cuts and the start is as good as any.
     """
 
     proof_only: bool = False
     name = "scip"
 
     def load(self, program: Program, costs: Costs, seed: int, threads: int) -> SolverEngine:
-        """Return an engine that has the program; more `threads` change nothing."""
+        """Return an engine with the program; more `threads` change nothing."""
         return _ScipEngine(program, costs, seed, threads, proof_only=self.proof_only)
 
 
 class _ScipEngine(Rebuilt):
-    """One program, which SCIP gets anew for every run."""
+    """Program that SCIP loads anew for every run."""
 
     def __init__(self, program: Program, costs: Costs, seed: int, threads: int, *, proof_only: bool) -> None:
         super().__init__(program, costs, seed, threads)
@@ -75,7 +75,7 @@ class _ScipEngine(Rebuilt):
         _say_nothing()
 
     def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
-        """Solve without the interpreter's lock."""
+        """Solve without holding the interpreter's lock."""
         self._interrupter = solve_interrupter.SolveInterrupter()
 
         def hear(lines: Sequence[str]) -> None:
@@ -95,7 +95,7 @@ class _ScipEngine(Rebuilt):
                 None,
                 self._interrupter.pybind_interrupter,
             )
-        except Exception as error:  # an error of its own for every code of a status
+        except Exception as error:  # each code of a status has an error of its own
             raise SolverError(f"SCIP failed: {error} Use another solver.") from error
         return _claim(result)
 
@@ -116,7 +116,7 @@ class _ScipEngine(Rebuilt):
         if limits.nodes is not None:
             parameters.node_limit = limits.nodes
         parameters.gscip.real_params["numerics/feastol"] = tolerance_for(size)
-        parameters.gscip.bool_params["misc/catchctrlc"] = False  # a value, not an option of ours
+        parameters.gscip.bool_params["misc/catchctrlc"] = False  # the value False, not an option here
         return parameters
 
 
@@ -165,7 +165,7 @@ def _hints(start: NDArray[np.float64] | None) -> model_parameters_pb2.ModelSolve
 
 
 def _news(line: str) -> tuple[float, float] | None:
-    """Read objective and bound from a line of the log, the bound rounded down; NaN and -inf for none."""
+    """Return objective and bound of a line of the log, the bound rounded down; NaN and -inf if missing."""
     columns = line.split("|")
     if len(columns) != LOG_COLUMNS:
         return None
@@ -190,10 +190,10 @@ def _sides(values: NDArray[np.float64]) -> list[float]:
 
 
 def _say_nothing() -> None:
-    """Keep SCIP from printing errors, which it also returns.
+    """Keep SCIP from printing errors, as it also returns them.
 
-    What MathOpt stops SCIP by asks for an event that SCIP 10 no longer has: it stops all the same, but every
-    start prints two lines (OR-Tools 9.15). Where the library is not found, they are printed.
+    MathOpt stops SCIP through an event that SCIP 10 no longer has: SCIP stops all the same, but every start
+    prints two lines (OR-Tools 9.15). If the library is not found, they are printed.
     """
     for library in (Path(ortools.__file__).parent / ".libs").glob("libscip*"):
         with contextlib.suppress(OSError, AttributeError):
