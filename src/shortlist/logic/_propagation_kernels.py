@@ -1,7 +1,7 @@
-"""Kernels of unit propagation, and the arrays that they and the search work on.
+"""Kernels of unit propagation, and the arrays shared with the search.
 
-Inside, variable v (from 1) is v - 1. Its literals are ``2 * (v - 1)`` for true and ``2 * (v - 1) + 1`` for
-false, so that the opposite of a literal is ``literal ^ 1``.
+In kernels variable v (from 1) is v - 1. Its literals are ``2 * (v - 1)`` for true and ``2 * (v - 1) + 1``
+for false, so that the opposite of a literal is ``literal ^ 1``.
 """
 
 from typing import Annotated, Any, NamedTuple, TypeAlias
@@ -19,48 +19,48 @@ COUNTS = record_type(
     "trail", "head", "level", "clauses", "fixed", "heap", "conflicts", "learned", "restarts", "until_restart"
 )
 Counts: TypeAlias = Annotated[Records, COUNTS]
-"""The numbers that a kernel changes, one record: length of the trail, how much of it is propagated, decision
-level, clauses in store, clauses that are never forgotten, entries in the heap, conflicts so far, learned
-clauses allowed, number of the current run between restarts, conflicts until it ends. Propagation needs the
-first three.
+"""Record of the numbers that a kernel changes: length of the trail, propagated length of it, decision
+level, clauses, clauses that are never forgotten, entries in the heap, conflicts so far, learned clauses
+allowed, number of the current run between restarts, conflicts until it ends. Propagation needs the first
+three.
 """
 
 
 class ClauseStore(NamedTuple):
-    """Clauses, of which the first two literals are watched."""
+    """Clauses with two watched literals each, the first two."""
 
     arena: Shorts
-    """Clause c lies in ``arena[starts[c]:starts[c + 1]]``."""
+    """Literals of all clauses; those of clause c are ``arena[starts[c]:starts[c + 1]]``."""
     starts: Longs
     """Index of the first literal of each clause."""
     heads: Shorts
     """First node of the watch list of each literal: watch w of clause c is node ``2 * c + w``."""
     links: Shorts
-    """The node after each one; lists end with -1."""
+    """Next node after each one; -1 ends a list."""
 
 
 class Assignment(NamedTuple):
-    """Truth values of the variables, with the reason for each."""
+    """Truth values of the variables, and the reason for each."""
 
     values: Signs
-    """1, 0 or -1 for unknown, by literal."""
+    """Value of each literal: 1 true, 0 false, -1 unknown."""
     levels: Shorts
     """Decision level of each variable."""
     reasons: Shorts
-    """The clause that made each variable known, -1 for a decision."""
+    """Clause that implied each variable, -1 for a decision."""
     trail: Shorts
-    """The true literals, in the order in which they became true."""
+    """True literals, in the order in which they became true."""
 
 
 def literal_codes(literals: NDArray[Any]) -> Shorts:
-    """Turn signed variable numbers into the codes that the kernels use."""
+    """Convert signed variable numbers to the codes of the kernels."""
     codes: Shorts = (2 * (np.abs(literals) - 1) + (literals < 0)).astype(np.int32)
     return codes
 
 
 @kernel("void(ClauseStore, int64, int64)")
 def watch(store: ClauseStore, first: int, stop: int) -> None:
-    """Put the first two literals of clauses `first` to `stop` on the watch lists."""
+    """Add the first two literals of clauses `first` to `stop` to the watch lists."""
     arena, starts, heads, links = store.arena, store.starts, store.heads, store.links
     for clause in range(first, stop):
         if starts[clause + 1] - starts[clause] >= 2:
@@ -72,7 +72,7 @@ def watch(store: ClauseStore, first: int, stop: int) -> None:
 
 @kernel("void(int32, int32, Assignment, Counts)")
 def assign(literal: Int32, reason: Int32, assignment: Assignment, counts: Counts) -> None:
-    """Make `literal` true because of clause `reason` (-1: decided)."""
+    """Make `literal` true because of clause `reason` (-1: a decision)."""
     values = assignment.values
     values[literal] = 1
     values[literal ^ 1] = 0
@@ -84,7 +84,7 @@ def assign(literal: Int32, reason: Int32, assignment: Assignment, counts: Counts
 
 @kernel("int64(ClauseStore, Assignment, Counts)")
 def propagate_clauses(store: ClauseStore, assignment: Assignment, counts: Counts) -> int:
-    """Follow unit clauses to the end; return the clause that became empty, or -1."""
+    """Propagate unit clauses to the end; return the clause that became empty, or -1."""
     arena, starts, heads, links = store.arena, store.starts, store.heads, store.links
     values, trail = assignment.values, assignment.trail
     while counts[0].head < counts[0].trail:
@@ -126,7 +126,7 @@ def propagate_clauses(store: ClauseStore, assignment: Assignment, counts: Counts
 
 @kernel("void(int64, Assignment, Counts)")
 def unassign(length: int, assignment: Assignment, counts: Counts) -> None:
-    """Undo assignments until the trail has this length again."""
+    """Undo assignments until the trail has the given length."""
     values, trail = assignment.values, assignment.trail
     for k in range(length, counts[0].trail):
         values[trail[k]] = -1
@@ -145,11 +145,12 @@ def find_implications(
     found: ShortTable,
     counts: Counts,
 ) -> int:
-    """Assume both literals of the variables `first` to `stop`, and write down what clauses of two do not say.
+    """Return the number of implications of the variables `first` to `stop`, beyond clauses of two literals.
 
-    A row of `found` is a literal and another one that it implies: by a clause of three or more literals, or
-    because both of the first one's values give the second one's, each its own. Return how many rows were
-    written; what has no room is left out. `marks`, of the size of the literals, holds -1 everywhere at first.
+    Both literals of each variable are assumed and propagated. A row of `found` is a literal and another one
+    that it implies: by a clause of three or more literals, or because each value of the first one's
+    variable fixes the second one's. Rows without room are left out. `marks`, of the size of the literals,
+    holds -1 everywhere at first.
     """
     starts, values, reasons, trail = store.starts, assignment.values, assignment.reasons, assignment.trail
     n_found = 0
@@ -170,7 +171,7 @@ def find_implications(
                         found[n_found, 0], found[n_found, 1] = assumed, literal
                         n_found += 1
                     if side == 1 and marks[literal ^ 1] == variable and n_found < len(found):
-                        # its opposite follows from the opposite of what is assumed
+                        # its opposite follows from the opposite of the assumed literal
                         found[n_found, 0], found[n_found, 1] = literal, assumed
                         n_found += 1
             unassign(root, assignment, counts)
@@ -187,11 +188,11 @@ def shorten(
     ends: Longs,
     counts: Counts,
 ) -> None:
-    """Leave out of clauses what the store implies to be unnecessary.
+    """Remove the literals of clauses that the store makes unnecessary.
 
-    Clause c lies in ``literals[ends[2 * c]:ends[2 * c + 1]]``, and both may change. One literal after the
-    other is assumed to be false. One that is false by then is left out; at one that is true by then, or at a
-    contradiction, the clause ends.
+    Clause c is ``literals[ends[2 * c]:ends[2 * c + 1]]``, and both may change. One literal after the other
+    is assumed to be false. A literal that is false already is removed; the clause ends at one that is true
+    already, or at a contradiction.
     """
     values = assignment.values
     root = counts[0].trail
@@ -214,10 +215,10 @@ def shorten(
 
 @kernel("void(int64[::1], int32[::1], int32[::1], int32[::1], uint8[::1])")
 def find_chains(starts: Longs, after: Shorts, marks: Shorts, stack: Shorts, longer: Bytes) -> None:
-    """Mark each step of a graph without cycles that a way of two or more steps replaces.
+    """Mark each edge of a graph without cycles that a path of two or more edges replaces.
 
-    The steps from node v lead to ``after[starts[v]:starts[v + 1]]``. `marks`, one for each node, holds -1
-    everywhere at first, and `stack` has room for all steps and nodes.
+    The edges from node v lead to ``after[starts[v]:starts[v + 1]]``. `marks`, one for each node, holds -1
+    everywhere at first, and `stack` has room for all edges and nodes.
     """
     for node in range(len(starts) - 1):
         size = 0

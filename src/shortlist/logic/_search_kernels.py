@@ -20,21 +20,21 @@ from shortlist.logic._propagation_kernels import (
 )
 
 UNSATISFIABLE, SATISFIABLE, NO_ROOM, REFUTED, PAUSED = range(5)
-"""Outcomes of a search: no model at all, a model, the store is full (enlarge it and go on), no model under
-the assumptions, nothing yet (go on).
+"""Outcomes of a search: no model at all, a model, store full (enlarge it and continue), no model under the
+assumptions, paused (continue).
 """
 
 MOST_RESTARTS = 64
-"""Restarts after which the series of their lengths begins again."""
+"""Number of restarts after which the series of run lengths begins again."""
 
 RUN_LENGTH = 64
 """Conflicts of the shortest run between two restarts."""
 
 WORK_AT_ONCE = 1 << 16
-"""Literals that are propagated until a search pauses: its caller may want to stop."""
+"""Number of propagated literals until a search pauses, so that its caller can stop."""
 
 WORK_OF_A_CONFLICT = 32
-"""Units of work counted for learning from a conflict."""
+"""Work of learning from a conflict, in propagated literals."""
 
 
 class Activity(NamedTuple):
@@ -43,7 +43,7 @@ class Activity(NamedTuple):
     heap: Shorts
     """Variables that may be unknown, the most active first."""
     places: Shorts
-    """Index of each variable in the heap, -1 where it is not."""
+    """Index of each variable in the heap; -1 if it is not in the heap."""
     scores: Floats
     """Activity of each variable."""
     step: Floats
@@ -51,23 +51,23 @@ class Activity(NamedTuple):
 
 
 class SearchMemory(NamedTuple):
-    """Memory of a search beside its assignment."""
+    """Memory of a search besides its assignment."""
 
     ranks: Shorts
-    """Number of decision levels that each learned clause spans."""
+    """Number of decision levels of each learned clause."""
     phases: Signs
-    """Sign of each variable that is tried first: its last value."""
+    """Sign that is tried first for each variable: its last value."""
     limits: Shorts
-    """Index on the trail at which each decision level begins."""
+    """Index on the trail of the first literal of each decision level."""
     seen: Signs
-    """Marks of variables, all 0 between calls."""
+    """Marks of variables; all 0 between calls."""
     learned: Shorts
-    """Room for a learned clause."""
+    """Buffer for a learned clause."""
 
 
 @kernel("void(int64, Activity)")
 def sift_up(place: int, activity: Activity) -> None:
-    """Move the entry at `place` towards the top while it is more active than its parent."""
+    """Move the entry at index `place` towards the top while it is more active than its parent."""
     heap, places, scores = activity.heap, activity.places, activity.scores
     variable = heap[place]
     while place > 0:
@@ -83,7 +83,7 @@ def sift_up(place: int, activity: Activity) -> None:
 
 @kernel("int64(Activity, Counts)")
 def pop(activity: Activity, counts: Counts) -> int:
-    """Take the most active variable out of the heap."""
+    """Remove the most active variable from the heap and return it."""
     heap, places, scores = activity.heap, activity.places, activity.scores
     top = int(heap[0])
     places[top] = -1
@@ -112,7 +112,7 @@ def pop(activity: Activity, counts: Counts) -> int:
 def backtrack(
     level: int, assignment: Assignment, memory: SearchMemory, activity: Activity, counts: Counts
 ) -> None:
-    """Undo every assignment above decision level `level`, remembering its phase."""
+    """Undo every assignment above decision level `level`; store the phases."""
     values, trail, phases, limits = assignment.values, assignment.trail, memory.phases, memory.limits
     heap, places = activity.heap, activity.places
     if counts[0].level <= level:
@@ -141,9 +141,9 @@ def learn(
     activity: Activity,
     counts: Counts,
 ) -> int:
-    """Resolve `conflict` back to its first unique implication point.
+    """Resolve `conflict` back to its first unique implication point; return the learned clause's length.
 
-    Write the clause to the memory's room for it, return its length.
+    The clause is written to the memory's buffer.
 
     The asserting literal comes first, then one of the highest other level (Marques-Silva & Sakallah 1999).
     Literals that the others imply in one step are left out.
@@ -192,7 +192,7 @@ def learn(
                     implied = False
                     break
         if not implied:
-            # what is dropped is moved behind what is kept, so that its marks can be cleared below
+            # dropped literals are moved behind the kept ones, so that their marks can be cleared below
             learned[kept], learned[k] = learned[k], learned[kept]
             kept += 1
     for k in range(1, size):
@@ -209,7 +209,7 @@ def learn(
 
 @kernel("void(ClauseStore, int32[::1], Counts)", makes_arrays=True)
 def forget(store: ClauseStore, ranks: Shorts, counts: Counts) -> None:
-    """Drop about half of the learned clauses, those that span most levels; only at level 0."""
+    """Drop about half of the learned clauses, those of most decision levels; only at level 0."""
     arena, starts = store.arena, store.starts
     fixed = counts[0].fixed
     tally = np.zeros(65, np.int64)
@@ -243,7 +243,7 @@ def explain(
     found: Shorts,
     counts: Counts,
 ) -> int:
-    """Write to `found` the assumptions that contradict assumption `literal`, and itself; return how many."""
+    """Write assumption `literal` and those that contradict it to `found`; return their number."""
     arena, starts, seen = store.arena, store.starts, memory.seen
     levels, reasons, trail = assignment.levels, assignment.reasons, assignment.trail
     found[0] = literal
@@ -280,7 +280,7 @@ def luby(index: int) -> int:
 
 @kernel("void(Counts)")
 def begin(counts: Counts) -> None:
-    """Begin the series of restarts."""
+    """Start the series of restarts."""
     counts[0].restarts = 1
     counts[0].until_restart = RUN_LENGTH
 
@@ -296,11 +296,11 @@ def search(
     model: Signs,
     found: Shorts,
 ) -> int:
-    """Look for a model under `assumptions`; write it to `model`, or the assumptions in conflict to `found`.
+    """Search for a model under `assumptions`; write it to `model`, or conflicting assumptions to `found`.
 
-    Returns one of the answers above. It leaves every variable above level 0 unassigned, but for a pause:
-    called again with the same arrays it goes on as if there had been none. The length of what is in `found`
-    is written to its last entry.
+    Returns one of the outcomes above. Every variable above level 0 is unassigned afterwards, except in a
+    pause: called again with the same arrays, the search continues where it was. The number of literals in
+    `found` is written to its last entry.
     """
     arena, starts, values, levels = store.arena, store.starts, assignment.values, assignment.levels
     ranks, limits, learned = memory.ranks, memory.limits, memory.learned

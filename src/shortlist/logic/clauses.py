@@ -14,9 +14,9 @@ from shortlist.errors import BadInputError
 
 @dataclass(frozen=True, eq=False)
 class Clauses:
-    """A conjunction of disjunctions of literals.
+    """Conjunction of clauses, each a disjunction of literals.
 
-    Build one with :meth:`from_clauses`, or pass the arrays.
+    Build it with :meth:`from_clauses`, or pass the arrays.
 
     Raises BadInputError if a literal is 0 or names a variable that does not exist, or the offsets do not fit.
 
@@ -28,14 +28,14 @@ class Clauses:
     """
 
     n_variables: int
-    """Variables are numbered 1 to `n_variables`; one that no clause names is free."""
+    """Number of variables, numbered from 1; a variable in no clause is free."""
     literals: NDArray[np.int32]
-    """The clauses one after the other, ``(n_literals,)``; `v` means that variable v is true, `-v` that it is
-    false.
+    """Literals of all clauses in a row, ``(n_literals,)``; `v` means that variable v is true, `-v` that it
+    is false.
     """
     offsets: NDArray[np.int64]
-    """Clause i holds ``literals[offsets[i]:offsets[i + 1]]``, ``(n_clauses + 1,)``; an empty clause cannot be
-    satisfied.
+    """Offsets of the clauses, ``(n_clauses + 1,)``: clause i is ``literals[offsets[i]:offsets[i + 1]]``; an
+    empty clause cannot be satisfied.
     """
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class Clauses:
 
     @classmethod
     def from_clauses(cls, n_variables: int, clauses: Iterable[Sequence[int]]) -> Self:
-        """Make clauses from sequences of signed variable numbers."""
+        """Build clauses from sequences of signed variable numbers."""
         listed = [tuple(clause) for clause in clauses]
         offsets = np.zeros(len(listed) + 1, dtype=np.int64)
         np.cumsum([len(clause) for clause in listed], out=offsets[1:])
@@ -86,7 +86,7 @@ class Clauses:
             yield tuple(literals[start:stop])
 
     def with_units(self, literals: Iterable[int]) -> "Clauses":
-        """Return the same clauses and one more of one literal for each of `literals`."""
+        """Return the clauses with a further clause of one literal for each of `literals`."""
         units = np.fromiter(literals, np.int64)
         if len(units) and np.abs(units).max() > self.n_variables:
             worst = int(units[np.abs(units).argmax()])
@@ -102,8 +102,8 @@ class Clauses:
     def satisfied(self, assignments: NDArray[Any]) -> Mask:
         """Mark the assignments that satisfy every clause, ``(n_assignments,)``.
 
-        `assignments`: column v - 1 holds the value of variable v, ``(n_assignments, n_variables)``. Time and
-        memory are proportional to the number of literals times a block of 256 assignments.
+        `assignments`: column v - 1 holds the value of variable v, ``(n_assignments, n_variables)``. Time
+        and memory are proportional to the number of literals times a block of 256 assignments.
         """
         assignments = np.asarray(assignments).astype(bool, copy=False)
         if assignments.ndim != 2 or assignments.shape[1] != self.n_variables:

@@ -1,4 +1,4 @@
-"""Compilation of clauses to a decision diagram: smaller clauses with the same models, and OxiDD."""
+"""Compilation of clauses to a decision diagram, by presolve and OxiDD."""
 
 import itertools
 from dataclasses import dataclass
@@ -27,23 +27,23 @@ FIXED_SHARE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Presolved:
-    """Smaller clauses, and the way back to the variables they came from."""
+    """Smaller clauses, and the data to restore the original variables."""
 
     clauses: Clauses
     """Remaining clauses, over their own variables 1 to ``clauses.n_variables``; one false clause if there is
     no model.
     """
     places: NDArray[np.int32]
-    """New variable, minus 1, of every original variable, or -1 if it has the same value in every model,
-    ``(n_variables,)``.
+    """New variable, minus 1, of every original variable, ``(n_variables,)``; -1 for a variable with the
+    same value in every model.
     """
     polarities: Mask
-    """The value of a fixed variable, ``(n_variables,)``; otherwise its value when the new variable is true.
+    """Value of a fixed variable, ``(n_variables,)``; otherwise its value if the new variable is true.
     Equivalent variables share a new one; opposite ones share it with opposite polarities.
     """
 
     def restore(self, assignments: Mask) -> Mask:
-        """Turn models of the smaller clauses, one a row, into models of the original ones."""
+        """Convert models of the smaller clauses, one per row, to models of the original ones."""
         restored = np.tile(self.polarities, (len(assignments), 1))
         live = self.places >= 0
         restored[:, live] = assignments[:, self.places[live]] == self.polarities[live]
@@ -59,9 +59,9 @@ def presolve(
     :meth:`Presolved.restore`.
 
     `complete`: find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that
-    unit propagation finds. Equivalences are the strongly connected components of the implications that
-    clauses of two literals make (Aspvall, Plass & Tarjan 1979), repeated until nothing changes. `probe`: find
-    also equivalences that show when a literal is assumed and propagated, and make clauses shorter
+    unit propagation finds. Equivalences are the strongly connected components of the implications by
+    clauses of two literals (Aspvall, Plass & Tarjan 1979), repeated until nothing changes. `probe`: also
+    find equivalences by assuming and propagating a literal, and shorten clauses
     (:mod:`shortlist.logic.probing`). `budget`: ends the search for fixed variables by
     :class:`shortlist.logic.sat.SearchStoppedError`.
 
@@ -71,8 +71,8 @@ def presolve(
     """
     n = clauses.n_variables
     known = backbone(clauses, budget) if complete else ()
-    # variable n + 1 stands for truth: what is fixed is mapped to it, what is equivalent to the first of its
-    # kind
+    # variable n + 1 stands for truth: fixed variables are mapped to it, equivalent ones to the first of
+    # their kind
     roots = np.arange(n + 2)
     current = clauses
     if known is not None:
@@ -115,11 +115,11 @@ def presolve_in_time(clauses: Clauses, budget: Budget | None, *, probe: bool = F
 
 
 def equivalent_literals(clauses: Clauses, further: ShortTable | None = None) -> NDArray[np.int64] | None:
-    """Find literals that clauses of two literals make equivalent.
+    """Return the literals that clauses of two literals make equivalent.
 
-    The array, ``(n_variables + 1,)``, has at each variable's number the literal of smallest variable that is
-    equivalent to it (itself, if alone); entry 0 is 0. It is None if a variable is equivalent to its opposite,
-    so that there is no model.
+    The array, ``(n_variables + 1,)``, has for each variable the equivalent literal of smallest variable,
+    possibly itself; entry 0 is 0. It is None if a variable is equivalent to its opposite, so that there is
+    no model.
 
     >>> equivalent_literals(Clauses.from_clauses(3, [(-1, -3), (1, 3), (2, 3)])).tolist()
     [0, 1, 2, -1]
@@ -132,7 +132,7 @@ def equivalent_literals(clauses: Clauses, further: ShortTable | None = None) -> 
     components = components_of(heads, tails, n)
     if (components[::2] == components[1::2]).any():
         return None
-    _, leaders = np.unique(components, return_index=True)  # the smallest code of each component
+    _, leaders = np.unique(components, return_index=True)  # smallest code of each component
     leading = leaders[components[::2]]
     mapping = np.zeros(n + 1, np.int64)
     mapping[1:] = np.where(leading & 1, -(leading >> 1) - 1, (leading >> 1) + 1)
@@ -140,9 +140,9 @@ def equivalent_literals(clauses: Clauses, further: ShortTable | None = None) -> 
 
 
 def without_subsumed(clauses: Clauses) -> Clauses:
-    """Drop every clause that contains all literals of another, duplicates and repeated literals included.
+    """Drop clauses that contain another one, duplicates, and repeated literals.
 
-    Clauses that hold whatever the values are dropped too. Those left are sorted by length, then by literals.
+    Tautologies are dropped too. The remaining clauses are sorted by length, then by literals.
     """
     unique = {frozenset(clause) for clause in clauses}
     sets = [clause for clause in unique if not any(-literal in clause for literal in clause)]
@@ -164,7 +164,7 @@ def _by_variable(literal: int) -> tuple[int, int]:
 
 
 def _forced(clauses: Clauses) -> NDArray[np.int64] | None:
-    """Map what unit propagation finds to the last variable; None if there is no model."""
+    """Map literals found by unit propagation to the last variable; None if there is no model."""
     found = propagate(clauses)
     if not found.consistent:
         return None
@@ -175,7 +175,7 @@ def _forced(clauses: Clauses) -> NDArray[np.int64] | None:
 
 
 def _substituted(clauses: Clauses, mapping: NDArray[np.int64]) -> Clauses:
-    """Replace variables, the last one being true, and drop what then holds anyway."""
+    """Replace variables by literals, with the last one true, and drop tautologies."""
     true = clauses.n_variables
     flat = (np.sign(clauses.literals) * mapping[np.abs(clauses.literals)]).tolist()
     offsets = clauses.offsets.tolist()
@@ -202,15 +202,14 @@ def force_order(
 ) -> NDArray[np.int64]:
     """Improve a variable order by the FORCE heuristic (Aloul, Markov & Sakallah 2003).
 
-    Every clause moves to the mean place of its variables, every variable to the mean place of its clauses,
-    and places are then numbered anew, until the total span has not fallen for `patience` rounds.
+    Every clause moves to the mean index of its variables, and every variable to the mean index of its
+    clauses. Variables are then renumbered, until the total span has not fallen for `patience` rounds.
 
-    `clauses`: clauses over the variables to order, none of them empty. `start`, ``(n_variables,)``: variables
-    (from 0) in the order to begin with.
+    `clauses`: clauses over the variables to order, none of them empty. `start`, ``(n_variables,)``:
+    variables (from 0) in their first order.
 
-    Each round takes O(literals + variables · log variables) time. The result, ``(n_variables,)``, has the
-    variables in the order of least span that was met, `start` included. Those that occur in no clause come
-    last, in the order of `start`.
+    Each round takes O(literals + variables · log variables) time. The result, ``(n_variables,)``, is the
+    order of least span found, `start` included. Variables in no clause come last, in the order of `start`.
     """
     n = clauses.n_variables
     columns = np.abs(clauses.literals).astype(np.int64) - 1
@@ -243,7 +242,7 @@ def force_order(
 
 
 def candidate_orders(clauses: Clauses, *, n_starts: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Return orders worth trying, least total span first.
+    """Return variable orders to try, least total span first.
 
     They are the given order, FORCE from it, and FORCE from random orders.
 
@@ -263,11 +262,10 @@ def candidate_orders(clauses: Clauses, *, n_starts: int, rng: np.random.Generato
 
 
 SMALL_DIAGRAM = 256
-"""A diagram of so few nodes is not worth another variable order."""
+"""Number of nodes below which no other variable order is tried."""
 
 TRIES_OF_NODES = 100_000
-"""Most nodes made on further variable orders; at least one order is tried, and at most twelve.
-"""
+"""Most nodes in all further variable orders together; at least one is tried, and at most twelve."""
 
 
 def compile_diagram(
@@ -280,19 +278,18 @@ def compile_diagram(
 ) -> Diagram | None:
     """Compile all models of `clauses` into a decision diagram.
 
-    Fixed and equivalent variables are taken out first (:func:`presolve`). Variable
-    orders come from FORCE with several starts; those of least span are compiled and the diagram with fewest
-    nodes is kept. OxiDD (Husung, Dubslaff, Hermanns & Köhl 2024) does the compiling, with plain nodes and no
-    complement edges.
+    Fixed and equivalent variables are removed first (:func:`presolve`). Variable orders come from FORCE
+    with several starts. Those of least span are compiled, and the diagram with fewest nodes is kept. OxiDD
+    (Husung, Dubslaff, Hermanns & Köhl 2024) compiles, with plain nodes and no complement edges.
 
-    `clauses`: what must hold. Variables in no clause are free: they get levels below all others, and no node.
-    `max_nodes`: how many nodes may be in store at once while compiling, those of intermediate results
-    included. Each takes about 32 bytes. `n_starts`: starts of FORCE, one from the given order and the others
-    from random orders. `rng`: source of the random orders; default: a fixed one, so that the same clauses
-    give the same diagram. `budget`: looked at between clauses. Once it has ended, the best diagram made so
-    far is returned.
+    `clauses`: clauses to compile. Variables in no clause are free: they get levels below all others, and no
+    node. `max_nodes`: most nodes in store at once, those of intermediate results included. Each takes about
+    32 bytes. `n_starts`: starts of FORCE, one from the given order and the others from random orders.
+    `rng`: source of the random orders; default: a fixed one, so that the same clauses give the same
+    diagram. `budget`: checked between clauses. At its end the best diagram made so far is returned.
 
-    None if every order that was tried exceeds `max_nodes`, or none was done before the budget ended.
+    Returns None if every order that was tried exceeds `max_nodes`, or none was done before the budget
+    ended.
 
     >>> diagram = compile_diagram(Clauses.from_clauses(4, [(-1, 2), (2, 3)]))
     >>> diagram.n_models, diagram.commonality()
@@ -330,9 +327,9 @@ def compile_diagram(
 def _compiled(
     clauses: Clauses, order: NDArray[np.int64], max_nodes: int, budget: Budget
 ) -> tuple[Any, int] | None:
-    """Conjoin all clauses with variables in `order`.
+    """Conjoin all clauses with variables in `order`; return the function and its number of nodes.
 
-    Return the function and its nodes, None beyond the budget or stopped.
+    Returns None beyond `max_nodes`, or after the budget's end.
     """
     from oxidd.bdd import BDDManager
     from oxidd.util import DDMemoryError
@@ -341,7 +338,7 @@ def _compiled(
     manager = BDDManager(max_nodes, min(1 << 20, 1024 + 64 * len(clauses.literals)), 1)
     places = np.empty(n, np.int64)
     places[order] = np.arange(n)
-    # lowest clauses first: every partial conjunction then only reaches as far up as the clause just added
+    # lowest clauses first: a partial conjunction then reaches only as far up as the clause just added
     listed = [
         sorted(((int(places[abs(literal) - 1]), literal > 0) for literal in clause), reverse=True)
         for clause in clauses

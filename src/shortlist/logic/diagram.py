@@ -1,4 +1,4 @@
-"""Binary decision diagrams as plain arrays: count, draw, evaluate and list the models of clauses."""
+"""Binary decision diagrams as plain arrays: count, draw, evaluate and list models of clauses."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -15,30 +15,29 @@ from shortlist.errors import BadInputError
 
 @dataclass(frozen=True, eq=False)
 class Diagram:
-    """A reduced ordered binary decision diagram (Bryant 1986) of all models of some clauses.
+    """Reduced ordered binary decision diagram (Bryant 1986) of all models of some clauses.
 
-    Make one with :func:`shortlist.logic.compilation.compile_diagram`. Nodes are numbered from the bottom:
-    node 0 is false, node 1 is true, and both children of a node have smaller numbers. A child may lie several
-    levels below its parent: the levels between may take either value.
+    Build it with :func:`shortlist.logic.compilation.compile_diagram`. Nodes are numbered from the bottom:
+    node 0 is false, node 1 is true, and both children of a node have smaller numbers. A child may be
+    several levels below its parent; levels between them may have either value.
     """
 
     places: NDArray[np.int32]
-    """The level that decides each variable, 0 at the top, ``(n_variables,)``; -1 for a variable with one
-    value in every model. Equivalent variables share a level.
+    """Level of each variable, 0 at the top, ``(n_variables,)``; -1 for a variable with the same value in
+    every model. Equivalent variables share a level.
     """
     polarities: Mask
-    """The value of a fixed variable, ``(n_variables,)``; otherwise the value of the variable on the high side
-    of its level.
-    """
+    """Value of a fixed variable, ``(n_variables,)``; otherwise its value on the high side of its level."""
     n_levels: int
     """Number of levels."""
     levels: NDArray[np.int32]
-    """The level of each node, falling, ``(n_nodes,)``; `n_levels` for nodes 0 and 1."""
+    """Level of each node, falling, ``(n_nodes,)``; `n_levels` for nodes 0 and 1."""
     low: NDArray[np.int32]
     high: NDArray[np.int32]
-    """The child on either side, ``(n_nodes,)``; the terminals are their own children."""
+    """Child of each node on the low and on the high side, ``(n_nodes,)``; terminals are their own children.
+    """
     root: int
-    """The topmost node."""
+    """Topmost node."""
 
     @property
     def n_variables(self) -> int:
@@ -52,7 +51,7 @@ class Diagram:
 
     @cached_property
     def counts(self) -> list[int]:
-        """Number of ways, for each node, to set its own and all lower levels so that the diagram is true."""
+        """Number of ways, for each node, to set its level and all lower ones so that the diagram is true."""
         levels, low, high = self.levels.tolist(), self.low.tolist(), self.high.tolist()
         counts = [0, 1]
         for node in range(2, self.n_nodes):
@@ -65,11 +64,11 @@ class Diagram:
 
     @property
     def n_models(self) -> int:
-        """Number of models, exactly."""
+        """Exact number of models."""
         return self.counts[self.root] << int(self.levels[self.root])
 
     def commonality(self) -> list[int]:
-        """Return for each variable the exact number of models in which it is true.
+        """Return, for each variable, the exact number of models in which it is true.
 
         Takes time linear in the nodes.
         """
@@ -77,8 +76,8 @@ class Diagram:
         above = [0] * self.n_nodes  # ways to reach each node from the top
         above[self.root] = 1 << levels[self.root]
         on_high = [0] * self.n_levels
-        # paths that skip a level set it either way, so half of them set it high: kept as differences along
-        # the levels
+        # paths that skip a level set it either way, so half of them set it high: stored as differences
+        # along the levels
         skipping = [0] * (self.n_levels + 2)
         skipping[0] += self.n_models
         skipping[levels[self.root]] -= self.n_models
@@ -106,7 +105,7 @@ class Diagram:
         ]
 
     def model(self, index: int) -> Mask:
-        """Return model number `index` of an order in which each level is low before it is high.
+        """Return the model with index `index`, ordered by levels, low before high.
 
         Raises BadInputError if `index` is not below the number of models.
         """
@@ -128,12 +127,12 @@ class Diagram:
         return model
 
     def models(self) -> Iterator[Mask]:
-        """Yield every model, one at a time, in the order of :meth:`model`."""
+        """Yield every model, in the order of :meth:`model`."""
         for index in range(self.n_models):
             yield self.model(index)
 
     def sample(self, n: int, *, rng: np.random.Generator) -> Mask:
-        """Draw `n` models, each with the same probability, with replacement; shape (n, n_variables).
+        """Draw `n` models with equal probability, with replacement, ``(n, n_variables)``.
 
         Raises BadInputError if there is no model.
         """
@@ -143,7 +142,7 @@ class Diagram:
         return np.array(drawn, dtype=bool).reshape(n, self.n_variables)
 
     def evaluate(self, assignments: NDArray[Any]) -> Mask:
-        """Tell which assignments, ``(n, n_variables)``, are models.
+        """Mark the assignments, ``(n, n_variables)``, that are models.
 
         Takes O(n · (n_variables + n_levels)) time.
         """
@@ -166,7 +165,7 @@ class Diagram:
         return good
 
     def restore(self, bits: Mask) -> Mask:
-        """Turn values by level, ``(n, n_levels)``, into values by variable, ``(n, n_variables)``."""
+        """Convert values by level, ``(n, n_levels)``, to values by variable, ``(n, n_variables)``."""
         values = np.empty((len(bits), self.n_variables), dtype=bool)
         live = self.places >= 0
         values[:, ~live] = self.polarities[~live]
@@ -175,7 +174,7 @@ class Diagram:
 
 
 def _integer_below(bound: int, rng: np.random.Generator) -> int:
-    """Draw an integer from 0 to `bound` - 1, each with the same probability, whatever its size."""
+    """Draw an integer from 0 to `bound` - 1 with equal probability, for a bound of any size."""
     n_bits = (bound - 1).bit_length()
     while True:
         drawn = int.from_bytes(rng.bytes((n_bits + 7) // 8), "little") & ((1 << n_bits) - 1)
@@ -184,22 +183,22 @@ def _integer_below(bound: int, rng: np.random.Generator) -> int:
 
 
 _NONE = 2**62
-"""Stands for no model; sums of costs stay far below it."""
+"""Number that stands for no model; sums of costs stay far below it."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Sides:
-    """Sides of each level that literals leave open."""
+    """Sides of each level that are possible with given literals."""
 
     low: Mask
     high: Mask
-    """Whether the side may be taken, ``(n_levels,)``."""
+    """Whether the low, and the high, side of each level is possible, ``(n_levels,)``."""
     consistent: bool
-    """False if no model has all literals, as far as fixed and equivalent variables tell."""
+    """Whether a model may have all literals; False if fixed and equivalent variables exclude it."""
 
 
 def n_models_with(diagram: Diagram, literals: Iterable[int]) -> int:
-    """Count the models in which literals hold, exactly.
+    """Count the models with given literals, exactly.
 
     Takes time linear in the nodes. Raises BadInputError if a literal names a variable that does not exist.
 
@@ -230,13 +229,13 @@ def n_models_with(diagram: Diagram, literals: Iterable[int]) -> int:
 def least_sums(
     diagram: Diagram, costs: NDArray[np.int64], literals: Iterable[int] = ()
 ) -> tuple[int, ...] | None:
-    """Return the least sum of each row of costs over the models in which literals hold; None without one.
+    """Return the least sum of each row of costs over the models with given literals; None without one.
 
-    A shortest path from the top to the bottom for every row, level by level. Raises BadInputError if a
+    For each row it computes a shortest path from top to bottom, level by level. Raises BadInputError if a
     literal names a variable that does not exist, or the shape of costs does not fit.
 
-    `costs`, ``(n_rows, n_variables)``: what each true variable adds; the sizes in a row sum to less than
-    2^53.
+    `costs`, ``(n_rows, n_variables)``: value of each true variable; absolute values in a row sum to less
+    than 2^53.
 
     >>> from shortlist.logic.clauses import Clauses
     >>> from shortlist.logic.compilation import compile_diagram
@@ -270,7 +269,7 @@ def least_sums(
     skipped = np.vstack([np.zeros((1, len(costs)), dtype=np.int64), np.cumsum(free, axis=0)])
     sums = np.full((diagram.n_nodes, len(costs)), _NONE, dtype=np.int64)
     sums[1] = 0
-    starts = np.flatnonzero(np.diff(diagram.levels[2:], prepend=-1)) + 2  # nodes of one level are together
+    starts = np.flatnonzero(np.diff(diagram.levels[2:], prepend=-1)) + 2  # nodes of one level are adjacent
     for start, stop in itertools.pairwise([*starts.tolist(), diagram.n_nodes]):
         level = int(diagram.levels[start])
         found = np.full((stop - start, len(costs)), _NONE, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Implications of clauses beyond their letters, by propagation, and projections on some variables."""
+"""Implications found by propagation, shorter clauses, and projections to some variables."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -25,30 +25,29 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, eq=False)
 class Propagation:
-    """Clauses with what follows from them and given literals at once, ready for assumptions."""
+    """Clauses with the literals that propagation implies, ready for assumptions."""
 
     store: ClauseStore
     assignment: Assignment
     counts: Counts
     consistent: bool
-    """False if the clauses and the given literals contradict each other; `literals` is then what was found
-    before the contradiction.
-    """
+    """Whether propagation found no contradiction; if False, `literals` are those found before it."""
 
     @property
     def literals(self) -> tuple[int, ...]:
-        """Literals that must be true, by variable."""
-        values = self.assignment.values[::2]  # 1 for true, 0 for false, -1 where propagation does not tell
+        """Implied literals, by variable."""
+        values = self.assignment.values[::2]  # 1 for true, 0 for false, -1 for unknown
         known = np.flatnonzero(values >= 0)
         return tuple(np.where(values[known] == 1, known + 1, -known - 1).tolist())
 
 
 def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
-    """Follow unit clauses from `literals` to the end.
+    """Propagate unit clauses from `literals` to the end.
 
-    Sound and not complete: every value found holds in all models, others may too. Two literals of each clause
-    are watched (Moskewicz et al. 2001), so the time is about proportional to the clauses that become unit or
-    are passed. Raises BadInputError if a literal names a variable that does not exist.
+    The result is sound but incomplete: every value found holds in all models, but others may too. Two
+    literals of each clause are watched (Moskewicz et al. 2001), so the time is about proportional to the
+    clauses that become unit or are visited. Raises BadInputError if a literal names a variable that does
+    not exist.
 
     >>> propagate(Clauses.from_clauses(4, [(-1, 2), (-2, -3), (3, 4)]), [1]).literals
     (1, 2, -3, 4)
@@ -79,24 +78,24 @@ def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
 
 
 MOST_IMPLICATIONS = 1 << 20
-"""Rows of implications that are kept of one block of variables; those beyond are left out."""
+"""Most rows of implications from one block of variables; further ones are left out."""
 
 PROBED_AT_ONCE = 1024
-"""Variables, or clauses, after which a budget is looked at."""
+"""Number of variables, or clauses, between two checks of the budget."""
 
 
 def further_implications(clauses: Clauses, budget: Budget | None = None) -> ShortTable:
-    """Return implications between literals that the clauses of two literals do not say themselves.
+    """Return implications between literals beyond those of the clauses of two literals.
 
-    Both values of every variable are propagated. Together with the clauses of two literals the rows have the
-    same strongly connected components as all implications that propagation finds.
+    Both values of every variable are propagated. Together with the clauses of two literals, the rows have
+    the same strongly connected components as all implications that propagation finds.
 
-    `budget`: when it ends, the variables that were not looked at add nothing.
+    `budget`: at its end the remaining variables are skipped.
 
-    Each row of the table, ``(n, 2)``, has codes of two literals, see
-    :func:`shortlist.logic._propagation_kernels.literal_codes`: the first one implies the second. It is empty
-    if the clauses contradict each other at once. Time is that of two propagations for each
-    variable.
+    Each row of the table, ``(n, 2)``, has the codes of two literals
+    (:func:`shortlist.logic._propagation_kernels.literal_codes`); the first one implies the second. The
+    table is empty if propagation shows that the clauses contradict each other. Takes the time of two
+    propagations per variable.
 
     >>> further_implications(Clauses.from_clauses(3, [(-1, 2), (-1, -2, 3)])).tolist()
     [[0, 4]]
@@ -119,14 +118,15 @@ def further_implications(clauses: Clauses, budget: Budget | None = None) -> Shor
 
 
 def shortened(clauses: Clauses, known: Clauses, budget: Budget | None = None) -> Clauses:
-    """Leave out literals of clauses that `known` makes unnecessary.
+    """Remove literals of clauses that `known` makes unnecessary.
 
     This is the vivification of Piette, Hamadi & Saïs (2008).
 
-    `clauses`: which to make shorter; `known` may contain them. `known`: what holds besides, over the same
-    variables. `budget`: when it ends, the clauses that were not looked at stay as they are.
+    `clauses`: clauses to shorten; `known` may contain them. `known`: further clauses over the same
+    variables. `budget`: at its end the remaining clauses stay as they are.
 
-    As many clauses, each a part of its original. Together with `known` they have the same models.
+    The result has as many clauses, each a part of its original. Together with `known` they have the same
+    models.
 
     >>> known = Clauses.from_clauses(3, [(1, -2), (1, 2, 3)])
     >>> list(shortened(known, known))
@@ -151,7 +151,7 @@ def without_chained(clauses: Clauses) -> Clauses:
     """Drop clauses of two literals that a chain of other such clauses implies (transitive reduction).
 
     The inequalities of the chain imply that of the clause for fractions too, so that no relaxation becomes
-    weaker. Nothing is dropped while literals are equivalent; no clause may be there twice.
+    weaker. Nothing is dropped while literals are equivalent; clauses must not repeat.
 
     >>> list(without_chained(Clauses.from_clauses(3, [(-1, 2), (-2, 3), (-1, 3)])))
     [(-1, 2), (-2, 3)]
@@ -176,10 +176,10 @@ def without_chained(clauses: Clauses) -> Clauses:
 
 
 def implied_by_pairs(clauses: Clauses) -> tuple[Shorts, Shorts]:
-    """Return codes of literals, and of those that they imply by clauses of two literals.
+    """Return two arrays of literal codes: the first implies the second by a clause of two literals.
 
-    First come the implications from the opposite of each clause's first literal, then those from that of its
-    second one.
+    First come the implications from the opposite of each clause's first literal, then those from the
+    opposite of its second.
     """
     first = clauses.offsets[:-1][np.diff(clauses.offsets) == 2]
     one = literal_codes(clauses.literals[first])
@@ -190,7 +190,7 @@ def implied_by_pairs(clauses: Clauses) -> tuple[Shorts, Shorts]:
 def components_of(heads: Shorts, tails: Shorts, n_variables: int) -> NDArray[np.int32]:
     """Return the strongly connected component of each literal's code."""
     size = 2 * n_variables
-    from scipy.sparse import csr_array  # takes long to import, and options of configure are read before files
+    from scipy.sparse import csr_array  # takes long to import, while configure reads options before files
     from scipy.sparse.csgraph import connected_components
 
     graph = csr_array((np.ones(len(heads), np.int8), (heads, tails)), shape=(size, size))
@@ -199,7 +199,7 @@ def components_of(heads: Shorts, tails: Shorts, n_variables: int) -> NDArray[np.
 
 
 MOST_LITERALS = 1_000_000
-"""Literals that elimination may have in store at once."""
+"""Most literals in store during elimination."""
 
 
 def eliminated(
@@ -209,14 +209,14 @@ def eliminated(
     most_literals: int = MOST_LITERALS,
     budget: Budget | None = None,
 ) -> list[tuple[int, ...]] | None:
-    """Return clauses over the other variables that hold where some values of `variables` make all hold.
+    """Return clauses over the other variables that hold if some values of `variables` satisfy all.
 
-    Variables are resolved away one after the other :cite:p:`Davis1960`, that with fewest new clauses first;
-    clauses that contain another one are dropped.
+    Variables are eliminated by resolution one after the other :cite:p:`Davis1960`, starting with the one of
+    fewest new clauses. Clauses that contain another one are dropped.
 
-    `most_literals`: most literals in store at once. `budget`: looked at between clauses.
+    `most_literals`: most literals in store at once. `budget`: checked between clauses.
 
-    None where more literals would be needed, or the budget ended.
+    Returns None if more literals would be needed, or the budget ended.
 
     >>> eliminated([(-1, 2), (-2, 3), (2, 4)], {2})
     [(-1, 3), (3, 4)]
@@ -236,7 +236,7 @@ def eliminated(
 
 
 class _Store:
-    """Clauses as sets, found by their literals, none of which contains another."""
+    """Clauses as sets, indexed by their literals; none contains another."""
 
     def __init__(self, clauses: Iterable[Sequence[int]]) -> None:
         self.clauses: set[frozenset[int]] = set()
@@ -247,12 +247,12 @@ class _Store:
             self.add(clause)
 
     def growth(self, variable: int) -> int:
-        """Return the number of further clauses without a variable."""
+        """Return the increase of the number of clauses if a variable is eliminated."""
         n_true, n_false = (len(self._having.get(v, ())) for v in (variable, -variable))
         return n_true * n_false - n_true - n_false
 
     def add(self, clause: frozenset[int]) -> None:
-        """Take up a clause unless another one, or none, says as much; drop those that say less."""
+        """Add a clause unless it is implied by one clause or is a tautology; drop clauses that it implies."""
         if any(-literal in clause for literal in clause):
             return
         if frozenset() in self.clauses:
@@ -272,9 +272,9 @@ class _Store:
             self._having.setdefault(literal, set()).add(clause)
 
     def eliminate(self, variable: int, most_literals: int, budget: Budget | None) -> bool:
-        """Replace the clauses that name a variable by all that follow from two of them.
+        """Replace the clauses of a variable by all resolvents of two of them; return whether it fitted.
 
-        False if they are too many, or the budget has ended.
+        Returns False if they are too many, or the budget has ended.
         """
         with_it, against = (list(self._having.get(v, ())) for v in (variable, -variable))
         for clause in (*with_it, *against):

@@ -1,4 +1,4 @@
-"""Satisfiability under assumptions, the literals that every model shares, and minimal conflicts."""
+"""Satisfiability under assumptions, backbones, and minimal conflicts."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ class SatAnswer:
     model: Mask | None
     """Values that satisfy the clauses and the assumptions, ``(n_variables,)``; None if there are none."""
     conflict: tuple[int, ...] = ()
-    """Without a model: assumptions that contradict the clauses, not always fewest; empty if the clauses alone
-    do.
+    """Assumptions that contradict the clauses, not always the fewest; empty with a model, or if the clauses
+    alone are unsatisfiable.
     """
 
     @property
@@ -33,19 +33,19 @@ class SatAnswer:
 
 
 class SearchStoppedError(Exception):
-    """A budget ended before the search had an answer."""
+    """Error of a search whose budget ended before there was an answer."""
 
 
 class SatSolver:
-    """Answers many questions about the same clauses, and learns from each.
+    """Solver for repeated questions about the same clauses; it keeps learned clauses.
 
     Conflict-driven clause learning (Marques-Silva & Sakallah 1999) with watched literals, activities and
-    restarts as in MiniSat (Eén & Sörensson 2003), saved phases, and assumptions as first decisions. Complete:
-    it stops with a model or with a refutation. Answers depend on the clauses and the questions asked so far
-    only, never on time.
+    restarts as in MiniSat (Eén & Sörensson 2003), saved phases, and assumptions as first decisions. The
+    search is complete: it ends with a model or with a refutation. Answers depend on the clauses and the
+    earlier questions only, never on time.
 
-    `clauses`: what must hold. `budget`: looked at before each question, and within it every some ten thousand
-    propagated literals.
+    `clauses`: clauses to satisfy. `budget`: checked before each question, and within it about every ten
+    thousand propagated literals.
 
     >>> solver = SatSolver(Clauses.from_clauses(3, [(-1, 2), (-2, 3)]))
     >>> solver.solve([1]).model.tolist()
@@ -101,12 +101,12 @@ class SatSolver:
                 kernels.assign(code, -1, self._assignment, self._counts)  # propagated by the next search
 
     def prefer(self, literals: Iterable[int]) -> None:
-        """Try these values first; a hint that changes which model is found, never whether."""
+        """Try these literals first; this may change the model found, but never the answer."""
         codes = kernels.literal_codes(np.fromiter(literals, np.int64))
         self._memory.phases[codes >> 1] = codes & 1
 
     def solve(self, assumptions: Iterable[int] = ()) -> SatAnswer:
-        """Look for a model in which every literal of `assumptions` is true.
+        """Search for a model in which every literal of `assumptions` is true.
 
         Raises BadInputError if an assumption names a variable that does not exist. Raises SearchStoppedError
         if the budget ends before there is an answer.
@@ -125,7 +125,7 @@ class SatSolver:
         try:
             answer = self._searched(codes, levels, found)
         finally:
-            if self._counts[0].level:  # stopped in the middle: the next question begins without guesses
+            if self._counts[0].level:  # stopped: the next search begins anew
                 memory = self._memory._replace(limits=levels)
                 searching.backtrack(0, self._assignment, memory, self._activity, self._counts)
         if answer == searching.SATISFIABLE:
@@ -137,7 +137,7 @@ class SatSolver:
         return SatAnswer(None, tuple(np.where(codes & 1, -(codes >> 1) - 1, (codes >> 1) + 1).tolist()))
 
     def _searched(self, codes: Shorts, levels: Shorts, found: Shorts) -> int:
-        """Search until there is an answer, looking at the budget on the way."""
+        """Search until there is an answer, with checks of the budget."""
         while True:
             if self._budget is not None and self._budget.stopped:
                 raise SearchStoppedError
@@ -165,10 +165,10 @@ def _doubled(room: NDArray[Any]) -> NDArray[Any]:
 def backbone(clauses: Clauses, budget: Budget | None = None) -> tuple[int, ...] | None:
     """Return the literals that are true in every model, by variable; None if there is no model.
 
-    The positive ones are the core features of a product line, the negative ones its dead features. Each model
-    found rules out every literal that it does not share, and the search prefers values that rule out more, so
-    far fewer questions are asked than there are variables (Janota, Lynce & Marques-Silva 2015, Algorithm 3).
-    Raises :class:`SearchStoppedError` if the budget ends before the search does.
+    The positive ones are the core features of a product line, the negative ones its dead features. Each
+    model found rules out every literal that it does not share, and the search prefers values that rule out
+    more. So far fewer solves are needed than there are variables (Janota, Lynce & Marques-Silva 2015,
+    Algorithm 3). Raises :class:`SearchStoppedError` if the budget ends before the search does.
 
     >>> backbone(Clauses.from_clauses(4, [(1,), (-1, 2), (-3, -2), (2, 4)]))
     (1, 2, -3)
@@ -199,13 +199,13 @@ def backbone(clauses: Clauses, budget: Budget | None = None) -> tuple[int, ...] 
 def irreducible(
     contradiction: Callable[[Sequence[int]], Collection[int] | None], parts: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return parts that contradict each other, none of which can be left out, rising.
+    """Return a minimal contradictory subset of the parts, rising.
 
-    They are dropped one by one, and with each all that the refutation did not need (clause-set refinement;
-    Belov, Lynce & Marques-Silva 2012).
+    Parts are dropped one by one, each with all others that the refutation did not need (clause-set
+    refinement; Belov, Lynce & Marques-Silva 2012).
 
-    `contradiction`: returns those of some parts that contradict each other, or None where all can hold.
-    `parts`: those of a contradiction.
+    `contradiction`: returns contradictory ones among some parts, or None if all of them can hold. `parts`:
+    contradictory parts.
 
     >>> irreducible(lambda parts: parts if {2, 5} <= {*parts} else None, [1, 2, 3, 5])
     (2, 5)

@@ -12,7 +12,7 @@ from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.study import NO_STUDY, Study
 
 SECONDS = "s"
-"""Unit of stages whose progress is the time that they have used up."""
+"""Unit of stages whose progress is measured in elapsed seconds."""
 
 
 @dataclass(frozen=True)
@@ -24,18 +24,18 @@ class Progress:
     done: float
     """Amount finished, in units of work or, for a time limit, in seconds."""
     total: float | None = None
-    """Amount in all, in the same unit; None when it cannot be known."""
+    """Total amount, in the same unit; None if it cannot be known."""
     value: float | None = None
     bound: float | None = None
-    """Best value and bound so far, in the user's sign, where the method has them."""
+    """Best value and bound so far, in the user's sign; None if the method has none."""
     unit: str = ""
-    """``"s"`` where `done` and `total` are seconds, and the stage may end long before `total`."""
+    """Unit: ``"s"`` if `done` and `total` are seconds, and the stage may end long before `total`."""
     outer: bool = False
     """Whether other stages report between the steps of this one, as the parts of a run do."""
     more_follows: bool = False
-    """Whether work of unknown length follows this stage, so that the time left is of the stage alone."""
+    """Whether work of unknown length follows this stage, so that the remaining time is of the stage alone."""
     left_s: float | None = None
-    """Seconds that the rest is expected to take, where they are known better than by the finished share."""
+    """Expected seconds of the rest, if a better estimate than the finished share is known."""
 
 
 Report: TypeAlias = Callable[[Progress], None]
@@ -47,15 +47,15 @@ def silent(progress: Progress) -> None:
 
 
 def of_a_part(report: Report) -> Report:
-    """Return a receiver that passes events on as parts of a stage that more follows."""
+    """Return a receiver that passes events on as those of a stage that others follow."""
     return lambda progress: report(dataclasses.replace(progress, more_follows=True))
 
 
 def seconds_now() -> float:
-    """Return seconds since some moment; they never go back, and only their differences mean something.
+    """Return the seconds since an arbitrary moment; never falling, and only differences are meaningful.
 
-    The clock stands still while kernels are compiled, which happens once per installation, so that a limit in
-    seconds is for the work that was requested.
+    The clock pauses while kernels are compiled, once per installation, so that a limit in seconds is for
+    the requested work.
 
     >>> start = seconds_now()
     >>> seconds_now() >= start
@@ -65,20 +65,21 @@ def seconds_now() -> float:
 
 
 def processor_seconds() -> float:
-    """Return the seconds that processors worked for this process, which a busy machine lengthens less."""
+    """Return the processor seconds of this process, which depend less on other load."""
     return time.process_time()
 
 
 LEAST_SECONDS = 0.01
-"""Least seconds for a step that is begun at all: solvers behave badly under limits of next to nothing."""
+"""Least seconds of a step: solvers behave badly under limits near zero."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits on time, nodes and threads of a method; its clock runs from the moment it is made.
+    """Limits on time, nodes and threads of a method; its clock runs from its creation.
 
-    Parts of a budget share its clock, its cancellation and its report, so that a limit is always the user's:
-    a method that gets a third of 60 seconds and uses it up says that the limit of 60 s stopped it.
+    Parts of a budget share its clock, its cancellation and its report, so that messages always name the
+    user's limit. For example, a method that gets a third of 60 seconds and uses it up reports that the
+    limit of 60 s stopped it.
 
     Parameters
     ----------
@@ -88,22 +89,22 @@ class Budget:
         Limit that does not depend on the clock. With such a limit every part of a budget may take all of the
         time, so that the clock decides as little as possible.
     seed : int, default=0
-        Of every draw.
+        Seed of every draw.
     threads : int, default=1
-        How many may be used.
+        Most threads.
     report : callable, optional
         Receives progress.
     cancellation : Cancellation, optional
         Stops the method with what it has.
     study : Study, optional
-        Keeps what is finished, and states from which the method continues. Whoever opens it binds it to the
-        question.
+        Store of finished units, and of states to resume from. The code that opens it binds it to the
+        settings.
     clock : callable, default=seconds_now
         Returns the time in seconds.
     start : float, optional
         When the budget began, on that clock; default now.
     begin, part : float, default=0 and 1
-        The parts of `seconds`, counted from `start`, at which this budget begins and ends.
+        Shares of `seconds`, counted from `start`, at which this budget begins and ends.
 
     Examples
     --------
@@ -132,7 +133,7 @@ class Budget:
             object.__setattr__(self, "start", self.clock())
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state with the time elapsed so far: clocks of two machines have nothing in common."""
+        """Return the state with the time elapsed so far, as clocks of two machines are unrelated."""
         return self.__dict__ | {"start": self.elapsed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -146,7 +147,7 @@ class Budget:
 
     @property
     def deadline(self) -> float:
-        """The time on the clock at which this budget, or this part of it, ends."""
+        """Time on the clock at which this budget, or this part of one, ends."""
         part = 1.0 if self.is_counted else self.part
         return self.start + part * self.seconds
 
@@ -157,7 +158,7 @@ class Budget:
 
     @property
     def is_counted(self) -> bool:
-        """Whether steps end by a number of nodes or not at all, and not by the clock."""
+        """Whether steps end by a number of nodes or not at all, but not by the clock."""
         return self.nodes is not None or math.isinf(self.seconds)
 
     @property
@@ -167,12 +168,12 @@ class Budget:
 
     @property
     def stopped(self) -> bool:
-        """Whether the method has to return what it has found."""
+        """Whether the method has to return its results so far."""
         return self.cancellation.cancelled or self.expired
 
     @property
     def limit_text(self) -> str:
-        """Reason for stopping, in the user's terms: ``"interrupted"``, ``"60 s"``, or nothing."""
+        """Reason for stopping, in the user's terms: ``"interrupted"``, ``"60 s"``, or an empty text."""
         if self.cancellation.cancelled:
             return "interrupted"
         return self.time_text if self.expired else ""
@@ -183,11 +184,11 @@ class Budget:
         return f"{self.seconds:g} s"
 
     def until(self, part: float) -> "Budget":
-        """Return the budget that ends when this share of the time of this one has passed, from 0 to 1."""
+        """Return a budget that ends after this share, from 0 to 1, of the time of this one."""
         return dataclasses.replace(self, part=self.begin + part * (self.part - self.begin))
 
     def share(self, part: float) -> "Budget":
-        """Return the budget that begins now and ends after this share of what is left, from 0 to 1."""
+        """Return a budget that begins now and ends after this share, from 0 to 1, of the time left."""
         if math.isinf(self.seconds):
             return self
         gone = min(self.part, self.elapsed / self.seconds if self.seconds else 1.0)
@@ -198,6 +199,6 @@ class Budget:
         return dataclasses.replace(self, start=self.clock())
 
     def tell(self, stage: str, *, value: float | None = None, bound: float | None = None) -> None:
-        """Report the time that has passed, the value and the bound."""
+        """Report the elapsed time, the value and the bound."""
         total = None if math.isinf(self.seconds) else self.seconds
         self.report(Progress(stage, self.elapsed, total, value, bound, unit=SECONDS))

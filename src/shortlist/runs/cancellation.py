@@ -1,4 +1,4 @@
-"""Stopping long work with what it has found."""
+"""Cancellation of long work, which then returns its results so far."""
 
 import contextlib
 import os
@@ -20,15 +20,15 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Cancellation:
-    """A flag that long methods check between steps; once set it stays set.
+    """Flag that long methods check between steps; once set it stays set.
 
-    Copies in other processes are set along with it: on this machine by a file that exists once it is set, and
-    on other machines by :func:`cancel_copies`, which the sender of the copies has to call.
+    Copies in other processes are set along with it. On this machine that happens by a file that exists once
+    the flag is set; on other machines by :func:`cancel_copies`, which the sender of the copies has to call.
 
     Parameters
     ----------
     grace_s : float, default=2.5
-        Seconds after which a unit that counts only as a whole is given up if it has not finished.
+        Seconds until a running unit without partial results is abandoned.
     """
 
     def __init__(self, grace_s: float = 2.5) -> None:
@@ -40,11 +40,11 @@ class Cancellation:
         self._patience = 0
 
     def __reduce__(self) -> tuple[Callable[..., "Cancellation"], tuple[str, str, bool]]:
-        self._sent = True  # first, so that whoever sets the flag meanwhile sees it
+        self._sent = True  # first, so that another caller meanwhile finds the flag set
         return CopiedCancellation, (self.name, str(_flag(self.name)), self.cancelled)
 
     def cancel(self) -> None:
-        """Ask the method to stop at its next step and to return its answer so far."""
+        """Request that the method stops at its next step and returns its answer so far."""
         self._event.set()
         if self._sent:
             self._tell_copies()
@@ -53,7 +53,7 @@ class Cancellation:
 
     def _tell_copies(self) -> None:
         path = _flag(self.name)
-        with contextlib.suppress(OSError):  # it is there already
+        with contextlib.suppress(OSError):  # the file exists already
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             weakref.finalize(self, path.unlink, missing_ok=True)
 
@@ -68,7 +68,7 @@ class Cancellation:
 
     @contextlib.contextmanager
     def patient(self) -> Iterator[None]:
-        """Within a block that ends some seconds after the first signal, let a second one wait as well."""
+        """Let a second signal wait too, within a block that ends a few seconds after the first."""
         self._patience = 1
         try:
             yield
@@ -76,7 +76,7 @@ class Cancellation:
             self._patience = 0
 
     def waits(self) -> bool:
-        """Whether one more signal may wait, after which the next one may not."""
+        """Return whether a further signal may wait; the next one then may not."""
         waits, self._patience = self._patience > 0, 0
         return waits
 
@@ -87,7 +87,7 @@ class Cancellation:
 
 
 class CopiedCancellation(Cancellation):
-    """A copy in another process of the cancellation of a name, which looks at its file."""
+    """Copy of a cancellation in another process, which checks the file of the original."""
 
     def __init__(self, name: str, flag: str, cancelled: bool) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class CopiedCancellation(Cancellation):
 
     @property
     def cancelled(self) -> bool:
-        """Whether the copy or what it is copied from is set."""
+        """Whether the copy or its original is set."""
         return self._event.is_set() or os.access(self._path, os.F_OK)
 
 
@@ -110,7 +110,7 @@ _cancelled: set[str] = set()
 
 
 def cancel_copies(name: str) -> None:
-    """Set the copies in this process of the cancellation of a name, those too that are still to come."""
+    """Set all copies of the named cancellation in this process, later ones too."""
     _cancelled.add(name)
     for copy in tuple(_copies):
         if copy.name == name:
@@ -122,7 +122,7 @@ def _flag(name: str) -> Path:
 
 
 def say_on_stderr(sentence: str) -> None:
-    """Write a line to stderr, past Python's buffers, which a signal may have interrupted in the middle."""
+    """Write a line to stderr without Python's buffers, in whose midst a signal may have come."""
     with contextlib.suppress(OSError):
         os.write(STDERR, f"shortlist: {sentence}\n".encode())
 
@@ -131,13 +131,14 @@ def say_on_stderr(sentence: str) -> None:
 def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[Cancellation]:
     """Yield a cancellation that the first Ctrl-C or SIGTERM sets; the second raises KeyboardInterrupt.
 
-    If the cancellation is patient, only the third one raises. Outside the main thread, where signals cannot
-    be caught, both keep their usual meaning. Signals that come before the first one is answered are dropped.
+    If the cancellation is patient, only the third signal raises. Outside the main thread, where signals
+    cannot be caught, both signals keep their usual meaning. Signals before the response to the first one
+    are dropped.
 
     Parameters
     ----------
     say : callable, optional
-        Receives the sentence that answers the first signal, at once and from within the signal handler; by
+        Receives the sentence in response to the first signal, at once and within the signal handler; by
         default it goes to stderr.
     """
     cancellation = Cancellation()
@@ -149,7 +150,7 @@ def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         nonlocal answering
-        if answering:  # signals without a pause interrupt this function, and would pile up without end
+        if answering:  # signals without a pause interrupt this function, and would nest without end
             return
         answering = True
         if cancellation.cancelled and cancellation.waits():
@@ -157,10 +158,10 @@ def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[
             say(STILL_STOPPING)
             return
         if cancellation.cancelled:
-            restore()  # a third one is not for the work, which is given up
+            restore()  # a third one is for what follows, as the work is abandoned
             raise KeyboardInterrupt
         cancellation.cancel()
-        answering = False  # whoever reads the sentence may press again at once
+        answering = False  # the user may press again once the sentence is there
         say(STOPPING)
 
     def restore() -> None:
@@ -178,10 +179,10 @@ def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Put off Ctrl-C and SIGTERM until the end of a block that must not be left half done.
+    """Defer Ctrl-C and SIGTERM to the end of a block that must not be interrupted.
 
-    To block signals in the main thread would not do: another thread may take them, and Python then answers
-    them in the main one.
+    Blocking signals in the main thread is not enough: another thread may receive them, and Python then
+    handles them in the main one.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

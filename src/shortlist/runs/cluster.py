@@ -1,4 +1,4 @@
-"""A Dask cluster, by the address of its scheduler, which moves units from workers that die to others."""
+"""Dask cluster at the address of its scheduler, which moves units from lost workers to others."""
 
 import contextlib
 import functools
@@ -22,27 +22,28 @@ from shortlist.runs.records import versions
 from shortlist.runs.workers import LARGE, Completed, Unit, killed, packed, run_away, unsendable
 
 CONNECT_S = 8.0
-"""Seconds for reaching a scheduler."""
+"""Most seconds for connecting to a scheduler."""
 
 FIRST_WORKER_S = 30.0
-"""Seconds that a scheduler without workers is given to get its first one."""
+"""Most seconds of waiting for the first worker of a scheduler."""
 
 WITHOUT_WORKERS_S = 30.0
-"""Seconds that a run waits for a worker after the last one has gone."""
+"""Most seconds of waiting for a worker after the last one has gone."""
 
 CHECK_S = 1.0
-"""Seconds without an answer after which the scheduler is asked whether it has workers."""
+"""Seconds without a result after which the scheduler is checked for workers."""
 
 IN_FLIGHT = 32
-"""Units for each place that are with the scheduler at a time; it decides where they wait."""
+"""Number of units per thread of a worker that are with the scheduler at a time; it decides where they wait.
+"""
 
 KEPT = "What was finished before is kept where a study was named."
 
 
 class Cluster:
-    """Runs units on the workers of a cluster; what they have in common is sent to each worker once.
+    """Runner of units on the workers of a cluster; shared arguments are sent to each worker once.
 
-    Each thread of a worker is a place for one unit, which takes one core, as Dask means it.
+    Each thread of a worker runs one unit at a time, on one core, as Dask defines it.
 
     Raises WorkerError if the scheduler cannot be reached, has no workers, or a worker has other packages.
     Raises MissingDependencyError if Dask is not installed.
@@ -67,8 +68,8 @@ class Cluster:
     def completed(self, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
         """Yield the result of each unit: see :class:`shortlist.runs.units.Workers`.
 
-        Dask tells of a unit whose workers died several times, which may be the fault of another one on the
-        same worker; so it runs once more, when no other does.
+        Dask reports a unit whose workers died several times. As another unit on the same worker may be the
+        cause, the unit runs once more, alone.
         """
         flight = _Flight(self, units, stop)
         with stop.telling(flight.wake):
@@ -77,14 +78,14 @@ class Cluster:
                     yield from flight.landed()
             finally:
                 if flight.flying and self.client.status == "running":
-                    with undisturbed(), contextlib.suppress(OSError):  # it may be lost at this moment
+                    with undisturbed(), contextlib.suppress(OSError):  # it may be lost now
                         self.stop(stop)
                         self.client.cancel(list(flight.flying))
 
     def answer(self, future: Any) -> bytes | None:
         """Return the pickled result of a unit.
 
-        Raises WorkerError if the scheduler was lost, or a worker cannot run units.
+        Raises WorkerError if the scheduler is lost, or a worker cannot run units.
         """
         try:
             answer: bytes | None = future.result()
@@ -104,7 +105,7 @@ class Cluster:
         self.client.run(cancel_copies, stop.name, on_error="ignore")
 
     def check(self) -> None:
-        """Raise if the scheduler or the last worker has gone."""
+        """Raise WorkerError if the scheduler or the last worker has gone."""
         self.check_scheduler()
         if self.client.scheduler_info()["workers"]:
             self._alone_since = None
@@ -115,7 +116,7 @@ class Cluster:
             raise WorkerError(f"the scheduler at {self.address} has no workers any more. {KEPT}")
 
     def check_scheduler(self) -> None:
-        """Raise if the scheduler has gone."""
+        """Raise WorkerError if the scheduler has gone."""
         if self.client.status != "running":
             raise self._lost()
 
@@ -133,7 +134,7 @@ class Cluster:
 
 
 class _Flight:
-    """Units that are with the scheduler, and those that run alone because their workers died."""
+    """Units that are with the scheduler, and those to run alone because their workers died."""
 
     def __init__(self, cluster: Cluster, units: Sequence[Unit], stop: Cancellation) -> None:
         self.cluster, self.units, self.stop = cluster, units, stop
@@ -146,11 +147,11 @@ class _Flight:
         self._given_up_at: float | None = None
 
     def wake(self) -> None:
-        """Look at the cancellation; called from within a signal handler."""
+        """Check the cancellation; called within a signal handler."""
         self._ended.put(None)
 
     def fill(self) -> bool:
-        """Send what there is room for; return whether anything is in flight."""
+        """Send units while there is room; return whether any is with the scheduler."""
         if self.stop.cancelled:
             if self._given_up_at is None:
                 grace_s = self.stop.grace_s if all(unit.whole for unit in self.units) else math.inf
@@ -166,7 +167,7 @@ class _Flight:
         return bool(self.flying)
 
     def landed(self) -> Iterator[Completed]:
-        """Wait for a unit to end, and yield its result; nothing if there was none."""
+        """Wait for a unit to end, and yield its result; yield nothing without one."""
         from distributed import CancelledError, KilledWorker
 
         try:
@@ -185,7 +186,7 @@ class _Flight:
                 self._alone.append(index)
                 return
             answer = packed(Completed(index, error=killed(self.units[index].key)))
-        except CancelledError:  # what it needs was on no worker but on those that died
+        except CancelledError:  # the unit's data were only on workers that died
             self.cluster.check_scheduler()
             self._sent.clear()
             self._fresh = itertools.chain([] if was_alone else [index], self._fresh)
@@ -206,7 +207,7 @@ class _Flight:
         future.add_done_callback(self._ended.put)
 
     def _shared(self, argument: Any) -> Any:
-        """Return the stand-in for a large argument that units have in common, or the argument itself."""
+        """Return the reference to a large shared argument, or the argument itself."""
         key = id(argument)
         if self._uses[key] < 2:
             return argument
@@ -226,7 +227,7 @@ def _size(value: Any) -> int:
 def run_on_cluster(
     wanted: Mapping[str, str], stop: Cancellation, index: int, call: Callable[..., Any], *arguments: Any
 ) -> bytes | None:
-    """Run a unit on one core, if this worker has the versions that are wanted."""
+    """Run a unit on one core, if this worker has the required versions."""
     refused = refusal(f"a worker on {socket.gethostname()}", compared_versions(), wanted)
     if refused:
         return packed(Completed(index, error=WorkerError(refused)))
@@ -236,7 +237,7 @@ def run_on_cluster(
 
 @functools.cache
 def _use_one_thread() -> None:
-    """Let libraries of this process use one thread, now and when loaded later."""
+    """Limit libraries of this process to one thread, now and when they are loaded later."""
     from threadpoolctl import threadpool_limits
 
     for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA"):
@@ -273,7 +274,7 @@ def compared_versions() -> dict[str, str]:
 
 
 def refusal(worker: str, theirs: Mapping[str, str], ours: Mapping[str, str]) -> str:
-    """Return why a worker cannot be used, in one sentence; nothing if it can.
+    """Return a sentence about the reason why a worker cannot be used; empty if it can.
 
     >>> refusal("worker tcp://h:1", {"shortlist": "0.1.0"}, {"shortlist": "0.2.0"})
     'worker tcp://h:1 has shortlist 0.1.0, this is 0.2.0. Install the same version on both.'
@@ -292,11 +293,11 @@ def check_workers(answers: Mapping[str, Any], ours: Mapping[str, str]) -> None:
 
     Raises WorkerError for the first worker that lacks the package, or has other versions.
 
-    `answers`: by the worker's address its versions, or the error that asking for them raised there.
+    `answers`: versions by address of the worker, or the error that it raised instead.
     """
     for worker in sorted(answers):
         found = answers[worker]
-        # Dask hands some errors on as text in another one
+        # Dask passes some errors on as text in another one
         if isinstance(found, ImportError | AttributeError) or "ModuleNotFoundError" in str(found):
             raise WorkerError(_no_package(f"worker {worker}", found))
         if isinstance(found, BaseException):

@@ -1,4 +1,4 @@
-"""Contents of a study, as JSON or bytes: settings, digests, states of a unit, and signed objects."""
+"""Contents of a study as JSON or bytes: settings, digests, states of a unit, and signed objects."""
 
 import contextlib
 import dataclasses
@@ -23,7 +23,7 @@ from shortlist.files import own_files_list
 
 
 def as_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as a study is bound to them, whatever their types are.
+    """Return parameters as settings of a study, converted from any types.
 
     >>> as_settings({"weights": {0: 1.5}, "prices": np.array([1, 2])})
     {'weights': [[0, 1.5]], 'prices': [1, 2]}
@@ -32,7 +32,7 @@ def as_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return the JSON form of a value; of others the text."""
+    """Return the JSON form of a value; the text if it has none."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -53,11 +53,11 @@ def digest_of_arrays(arrays: Iterable[NDArray[Any]]) -> str:
 
 
 PACKAGES_THAT_SHOW = ("numpy", "scipy", "scikit-learn", "numba", "highspy", "ortools", "joblib")
-"""Packages whose versions may show in results."""
+"""Packages whose versions may affect results."""
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Shortlist, Python, and the packages that may show in results."""
+    """Return the versions of Shortlist, Python, and the packages that may affect results."""
     from importlib import metadata
 
     found = {"shortlist": shortlist.__version__, "python": platform.python_version()}
@@ -68,17 +68,17 @@ def versions() -> dict[str, str]:
 
 
 FACTS = "facts"
-"""The array that holds the facts, as JSON."""
+"""Name of the array that holds the facts, as JSON."""
 
 
 @dataclass(frozen=True, eq=False)
 class KeptState:
-    """State of a unit: arrays and facts, which become bytes without pickles."""
+    """State of a unit: arrays and facts, which are stored without pickles."""
 
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    """Numbers, truth values or text, of any shape; records are fine, Python objects are not."""
+    """Arrays of numbers, truth values or text, of any shape; records too, but no Python objects."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Facts that JSON holds exactly."""
+    """Facts that JSON represents exactly."""
 
     def packed(self) -> bytes:
         """Return the state as bytes, each array with its type and shape.
@@ -94,7 +94,7 @@ class KeptState:
 
 
 def opened_state(content: bytes) -> KeptState:
-    """Undo :meth:`KeptState.packed`; raises ValueError if the bytes are something else."""
+    """Undo :meth:`KeptState.packed`; raises ValueError for other bytes."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
@@ -104,7 +104,7 @@ def opened_state(content: bytes) -> KeptState:
 
 
 def random_facts(rng: np.random.Generator) -> dict[str, Any]:
-    """Return the state of a generator as JSON holds it, for ``rng.bit_generator.state``.
+    """Return the state of a generator as a JSON object, for ``rng.bit_generator.state``.
 
     >>> rng = np.random.default_rng(0)
     >>> facts, draw = random_facts(rng), rng.random()
@@ -120,17 +120,17 @@ MARK = b"shortlist-own-1\n"
 """Prefix of signed bytes."""
 
 PICKLE = b"pickle\n"
-"""Prefix of a pickle that was signed as one, so that nothing else that was signed is loaded as one."""
+"""Prefix of signed pickles, so that no other signed bytes are loaded as a pickle."""
 
 
 def signed(content: bytes) -> bytes:
-    """Return bytes with the user's signature before them; without a home to keep a key in, as they are."""
+    """Return bytes after the user's signature; unsigned if there is no home folder for a key."""
     key = _key()
     return content if key is None else MARK + hmac.digest(key, content, "sha256") + content
 
 
 def opened(content: bytes) -> bytes | None:
-    """Return the bytes that :func:`signed` was given; None unless this user signed them on this machine."""
+    """Return the bytes given to :func:`signed`; None unless this user signed them on this machine."""
     key = _key()
     length = len(MARK) + hashlib.sha256().digest_size
     body = content[length:]
@@ -141,7 +141,7 @@ def opened(content: bytes) -> bytes | None:
 
 
 def _key() -> bytes | None:
-    """Return the user's key, made at its first use; None where there is no home to keep it in."""
+    """Return the user's key, made at first use; None if there is no home folder for it."""
     with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: a user without a home
         path = own_files_list().with_name("studies.key")
         if not path.exists():
@@ -163,7 +163,7 @@ def packed_object(value: Any) -> bytes:
 
 
 def unpacked_object(content: Any) -> Any:
-    """Return the value of :func:`packed_object`; None for anything that this user did not sign here."""
+    """Return the value of :func:`packed_object`; None unless this user signed it here."""
     body = opened(content) if isinstance(content, bytes) else None
     if body is None or not body.startswith(PICKLE):
         return None
@@ -176,12 +176,12 @@ def signed_words(words: Sequence[str], folder: str) -> str:
 
 
 def own_words(asked: Mapping[str, Any]) -> list[str] | None:
-    """Return the command line that was noted, or None unless this user's Shortlist noted it on this machine.
+    """Return the noted command line; None unless this user's Shortlist noted it on this machine.
 
-    What a stranger's study says is never run: a command may load pickles and overwrite files.
+    A command line in a stranger's study is never run: it may load pickles and overwrite files.
     """
     words, folder = list(asked.get("words", [])), str(asked.get("folder", ""))
-    with contextlib.suppress(TypeError, ValueError):  # the signature is no text, or no number
+    with contextlib.suppress(TypeError, ValueError):  # the signature is no text or no number
         if opened(bytes.fromhex(asked.get("signature", ""))) == json.dumps([words, folder]).encode():
             return words
     return None

@@ -1,4 +1,4 @@
-"""A study: finished units of work by key, each recorded once, and states of units that go on inside."""
+"""Study: finished units of work by key, each recorded once, and states of unfinished units."""
 
 import contextlib
 import json
@@ -17,14 +17,16 @@ from shortlist.runs.study_file import Row, StudyFile, packed, unpacked
 
 @dataclass(frozen=True)
 class KeepSettings:
-    """Times and sizes that decide when states of unfinished units are kept."""
+    """Times and sizes that limit the saving of states of unfinished units."""
 
     every_s: float = 1.0
-    """Seconds from one kept state of a unit to the next, at least."""
+    """Least seconds between two saved states of a unit."""
     share: float = 0.02
-    """Share of the time, at most, that keeping states may take."""
+    """Largest share of the time for saving states."""
     most_bytes: int = 500_000_000
-    """Size of a state, at most; a unit with larger ones keeps none. SQLite ends at twice as much."""
+    """Largest size of a state in bytes; a unit with larger ones saves none. SQLite's limit is twice as
+    much.
+    """
 
 
 KEEP_SETTINGS = KeepSettings()
@@ -32,7 +34,7 @@ KEEP_SETTINGS = KeepSettings()
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished unit as it is recorded: a result that JSON holds or bytes, its seconds, and where it ran."""
+    """Finished unit: its result (JSON or bytes), its seconds, and the machine that ran it."""
 
     key: str
     result: Any
@@ -42,7 +44,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class StageNote:
-    """Progress of a stage: units in all, done and running, and the best so far in words."""
+    """Progress of a stage: units in all, done and running, and a text on the best so far."""
 
     name: str
     total: int
@@ -52,19 +54,19 @@ class StageNote:
 
 
 class Study:
-    """A store of finished units; without a file it keeps nothing.
+    """Store of finished units; without a file it stores nothing.
 
-    Results are what JSON holds exactly (numbers, text, lists, mappings with text as keys), or bytes. A copy
-    in another process keeps nothing: only the process that drives a study writes to it.
+    Results are bytes, or values that JSON represents exactly (numbers, text, lists, mappings with text as
+    keys). A copy in another process stores nothing: only the process that drives a study writes to it.
 
     Parameters
     ----------
     file : StudyFile, optional
         The open file.
     part : str
-        Units of different parts may have the same key; ``""`` is the whole study.
+        Name of a part, as keys are unique within a part only; ``""`` is the whole study.
     keeping : KeepSettings, optional
-        When states are kept.
+        Limits on the saving of states.
 
     Examples
     --------
@@ -91,24 +93,24 @@ class Study:
 
     @property
     def path(self) -> Path | None:
-        """The file."""
+        """Path of the file."""
         return None if self._file is None else self._file.path
 
     def part(self, name: str) -> "Study":
-        """Return the part of this study that has this name, with keys and settings of its own."""
+        """Return the part of this study with this name, which has its own keys and settings."""
         if self._file is None:
             return self
         return Study(self._file, f"{self.name}/{name}" if self.name else name, self.keeping)
 
     def ask(self, command: str, words: Sequence[str]) -> None:
-        """Note what is asked of the study now; the first command decides which studies it goes with.
+        """Note the command line; the first command determines which studies it can resume.
 
         Raises BadInputError if the study belongs to another command.
         """
         self.bind({"the command": command})
         try:
             folder = str(Path.cwd())
-        except OSError:  # it was removed
+        except OSError:  # the folder was removed
             folder = os.sep
         begun = self.noted("begun")
         self.note(
@@ -123,12 +125,12 @@ class Study:
         )
 
     def bind(self, settings: Mapping[str, Any]) -> None:
-        """Bind this part to settings that decide its results; new ones are noted, and known ones compared.
+        """Bind this part to settings that decide its results: new ones are noted, known ones compared.
 
         Parameters
         ----------
         settings : mapping of str to object
-            Values that JSON holds, by the names that users know them by.
+            JSON values, by the names that users know.
 
         Raises
         ------
@@ -150,11 +152,11 @@ class Study:
             self._change(new)
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that this part is bound to."""
+        """Return the settings of this part."""
         return self._values("setting")
 
     def note(self, facts: Mapping[str, Any]) -> None:
-        """Note facts about the whole study, in place of earlier ones of the same name."""
+        """Note facts about the whole study; a fact replaces an earlier one of the same name."""
         self._change(Row("fact", "", name, packed(value)) for name, value in facts.items())
 
     def noted(self, name: str) -> Any:
@@ -168,7 +170,7 @@ class Study:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no unit is finished, and no state of one is kept."""
+        """Whether no unit is finished, and no state is saved."""
         return not self._count("done") and not self._count("state")
 
     def results(self) -> dict[str, Any]:
@@ -181,17 +183,17 @@ class Study:
         return {} if self._file is None else dict(self._file.read(query, (self.name,)))
 
     def record(self, *units: Finished, stage: StageNote | None = None) -> Any:
-        """Record finished units, all in one step; one that is recorded already stays as it is.
+        """Record finished units, all in one step; a unit that is recorded already is not changed.
 
         Returns
         -------
         result
-            That of the last unit as a later reading gives it, where there is a file.
+            Result of the last unit, in the form of a later reading if there is a file.
 
         Raises
         ------
         NotWrittenError
-            If the disk is full; what was recorded before stays.
+            If the disk is full; earlier records stay.
         """
         if self._file is None:
             return units[-1].result if units else None
@@ -203,13 +205,13 @@ class Study:
         return unpacked(done[-1].value) if done else None
 
     def fail(self, key: str, error: BaseException, *, seconds: float = 0.0) -> None:
-        """Note that a unit failed and why; it runs again when the study continues."""
+        """Note that a unit failed and the reason; it runs again when the study continues."""
         if not self._values("done", key):
             reason = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
             self._change([Row("failed", self.name, key, packed(reason), seconds)])
 
     def tell(self, stage: StageNote) -> None:
-        """Note the progress of a stage, for those who look at the study."""
+        """Note the progress of a stage, for users who look at the study."""
         self._change(self._stage_rows(stage))
 
     def keep(
@@ -220,17 +222,17 @@ class Study:
         now: bool = False,
         stage: Callable[[], StageNote] | None = None,
     ) -> None:
-        """Keep the state of an unfinished unit in place of its last one, if it is time to do so.
+        """Save the state of an unfinished unit in place of its last one, if it is time.
 
         Parameters
         ----------
         key : str
-            The unit; recording it drops the state.
+            Key of the unit; recording it drops the state.
         state : callable
-            Returns what JSON holds exactly, or bytes. Called only when :class:`KeepSettings` allow it; one
-            that is larger than they allow is not kept.
+            Returns an exact JSON value, or bytes. Called only when :class:`KeepSettings` allow it; a state
+            larger than they allow is not saved.
         now : bool, default=False
-            Keep it at any time.
+            Save it whatever the time.
         stage : callable, optional
             Returns the progress of the stage, which is noted with the state.
         """
@@ -247,16 +249,16 @@ class Study:
         self._due[key] = end + max(self.keeping.every_s, (end - start) / self.keeping.share)
 
     def drop(self, keys: Iterable[str]) -> None:
-        """Drop the states from which no unit can continue any more."""
+        """Drop states that no unit can continue any more."""
         if self._file is not None:
             self._file.change(drop=[("state", self.name, key) for key in keys])
 
     def kept(self, key: str) -> Any:
-        """Return the last state of a unit that was kept; None if there is none."""
+        """Return the last saved state of a unit; None if there is none."""
         return self._values("state", key).get(key)
 
     def last(self, key: str) -> Any:
-        """Return the result of a unit if it is finished, otherwise its last state; None without one."""
+        """Return the result of a finished unit, or else its last state; None without one."""
         return self._values("done", key).get(key, self.kept(key))
 
     def _values(self, kind: str, key: str | None = None) -> dict[str, Any]:
@@ -288,15 +290,15 @@ NO_STUDY = Study()
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state of one unit of a study that goes on inside, such as a generation."""
+    """Checkpoint of one unit of a study that continues from states, such as generations."""
 
     key: str
-    """The unit."""
+    """Key of the unit."""
     study: Study = NO_STUDY
-    """Study that keeps the state; the default keeps nothing."""
+    """Study that saves the state; the default saves nothing."""
 
     def last(self) -> KeptState | None:
-        """Return the last state that was kept, that of its end if the unit is finished; None without one.
+        """Return the last saved state, the final one if the unit is finished; None without one.
 
         Raises BadFileError if it cannot be read.
         """
@@ -318,13 +320,13 @@ class Checkpoint:
         now: bool = False,
         stage: Callable[[], StageNote] | None = None,
     ) -> None:
-        """Keep a state if it is time to, or `now`: see :meth:`Study.keep`."""
+        """Save a state if it is time, or if `now`: see :meth:`Study.keep`."""
         self.study.keep(self.key, lambda: state().packed(), now=now, stage=stage)
 
     def finish(
         self, state: Callable[[], KeptState], seconds: float, *, stage: StageNote | None = None
     ) -> None:
-        """Record the unit as finished, with the state of its end."""
+        """Record the unit as finished, with its final state."""
         if self.study.keeps:
             self.study.record(Finished(self.key, state().packed(), seconds), stage=stage)
 
@@ -336,16 +338,16 @@ def open_study(
     say: Callable[[str], None] | None = None,
     keeping: KeepSettings = KEEP_SETTINGS,
 ) -> Iterator[Study]:
-    """Yield the study of a file, which is made if it does not exist, when no other process works on it.
+    """Yield the study of a file, made if it does not exist, once no other process works on it.
 
     Parameters
     ----------
     path : str or Path
-        The file.
+        File of the study.
     say : callable, optional
         Receives a sentence before the wait.
     keeping : KeepSettings, optional
-        When states of unfinished units are kept.
+        Limits on the saving of states of unfinished units.
 
     Raises
     ------

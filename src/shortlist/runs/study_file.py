@@ -1,4 +1,4 @@
-"""The file of a study: its table, opened, checked, locked and summed up; failures are one sentence."""
+"""File of a study: its table, opening, checks, lock and summary; errors are one sentence."""
 
 import contextlib
 import json
@@ -19,27 +19,29 @@ APPLICATION = 0x53484C53
 """SQLite's ``application_id`` of a study, which marks it among other databases: the letters SHLS."""
 
 VERSION = 3
-"""SQLite's ``user_version`` of the studies that are written now; 0.2.0 wrote 1, and 0.3.0 wrote 2."""
+"""SQLite's ``user_version`` of new studies; 0.2.0 wrote 1, and 0.3.0 wrote 2."""
 
 TABLE = """CREATE TABLE rows (
     kind TEXT NOT NULL CHECK (kind IN ('fact', 'setting', 'done', 'failed', 'state', 'stage')),
     part TEXT NOT NULL, key TEXT NOT NULL, seconds REAL NOT NULL, machine TEXT NOT NULL, saved REAL NOT NULL,
     value NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (kind, part, key)
 ) WITHOUT ROWID"""
-"""Kinds of rows: facts about the whole study, settings, units done or failed, states of unfinished units, and
-progress of stages. Seconds stand before values, so that units are counted without reading long values."""
+"""Table of a study, with kinds of rows: facts about the whole study, settings, units done or failed, states
+of unfinished units, and progress of stages. Seconds stand before values, so that units are counted without
+reading long values.
+"""
 
 ADD = """INSERT OR {} INTO rows VALUES (
     :kind, :part, :key, :seconds, :machine, :saved, :value, checksum(:kind, :part, :key, :value))"""
-"""Statement that adds a row and the time of saving, with the action if it is there."""
+"""Statement that adds a row with the time of saving, and the action for a row that exists."""
 
-# Cells are compared as bytes, as a text may be none any more.
+# Cells are compared as bytes, as damaged text may not decode.
 CHANGED = """SELECT 1 FROM rows WHERE checksum IS NOT checksum(
     CAST(kind AS BLOB), CAST(part AS BLOB), CAST(key AS BLOB), CAST(value AS BLOB))"""
-"""The query that finds rows that are not as they were written."""
+"""Query for rows that were damaged since they were written."""
 
 WAIT_S = 0.2
-"""Seconds from one look at a lock that another process holds to the next."""
+"""Seconds between two checks of a lock that another process holds."""
 
 GO_ON = "What was finished before is kept, if anything was: make room, and run the same again to go on."
 
@@ -56,7 +58,7 @@ class Row(NamedTuple):
 
 
 def packed(value: Any) -> str | bytes:
-    """Return a value as it is recorded: bytes as they are, all else as JSON."""
+    """Return a value as it is recorded: bytes unchanged, all else as JSON."""
     return value if isinstance(value, bytes) else json.dumps(value, separators=(",", ":"))
 
 
@@ -68,7 +70,7 @@ def unpacked(recorded: str | bytes) -> Any:
 def checksum(*cells: object) -> int:
     """Return the CRC-32 of cells, as the function of that name within SQL.
 
-    SQLite itself has none, so that it reads a figure of which one bit has turned over as another figure.
+    SQLite has no checksums, and reads a figure with one changed bit as another figure.
     """
     found = 0
     for cell in cells:
@@ -78,16 +80,16 @@ def checksum(*cells: object) -> int:
 
 
 class StudyFile:
-    """An open study, for one process and all of its threads; every change is a transaction.
+    """Open study, for one process and all of its threads; every change is a transaction.
 
-    The journal is written ahead (WAL), so that others read while this process writes, and a change is with
+    The journal is written ahead (WAL), so that others can read while this process writes. A change is with
     the operating system before :meth:`change` returns: killing the process loses nothing. A power cut may
-    lose the last moments, and never leaves a study that cannot be read.
+    lose the last moments, but never makes a study unreadable.
 
-    Raises BadFileError if the file is none of a study, of another version, damaged, or cannot be written.
+    Raises BadFileError if the file is no study, is of another version or damaged, or cannot be written.
 
-    `path`: the file, made if it is not there or empty. `busy`: receives a sentence when another process works
-    on the study, before this one waits.
+    `path`: the file, made if it does not exist or is empty. `busy`: receives a sentence before the wait for
+    another process that works on the study.
     """
 
     def __init__(self, path: Path, busy: Callable[[str], None]) -> None:
@@ -113,7 +115,7 @@ class StudyFile:
             return self._connection.execute(query, values).fetchall()
 
     def values(self, kind: str, part: str, key: str | None = None) -> dict[str, Any]:
-        """Return the values of one kind and part by key, in the order of keys; with `key` of it alone."""
+        """Return the values of one kind and part by key, in the order of keys; `key` selects one of them."""
         given = (kind, part) if key is None else (kind, part, key)
         query = "SELECT key, value FROM rows WHERE kind = ? AND part = ?" + " AND key = ?" * (len(given) - 2)
         found = self.read(query, given)
@@ -123,9 +125,9 @@ class StudyFile:
     def change(
         self, put: Iterable[Row] = (), *, once: Iterable[Row] = (), drop: Iterable[tuple[str, str, str]] = ()
     ) -> None:
-        """Drop rows by kind, part and key, add those of `once` that are not there, and put rows in place.
+        """Drop rows by kind, part and key, add rows of `once` that are new, and put or replace rows.
 
-        All is recorded together or not at all.
+        All changes are recorded together or not at all.
         """
         now = time.time()
         with self._threads, told(self.path), self._connection as one:
@@ -135,9 +137,9 @@ class StudyFile:
             one.executemany(ADD.format("REPLACE"), (row._asdict() | {"saved": now} for row in put))
 
     def close(self) -> None:
-        """Move all that was recorded into the file itself, and let others have it."""
+        """Move all recorded rows into the file itself, and release it for others."""
         with self._threads:
-            with contextlib.suppress(sqlite3.Error):  # what was recorded is in the journal beside the file
+            with contextlib.suppress(sqlite3.Error):  # records are still in the journal beside the file
                 self._connection.execute("DELETE FROM rows WHERE kind = 'fact' AND key = 'driver'")
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
@@ -145,11 +147,11 @@ class StudyFile:
 
 
 def _locked(path: Path, busy: Callable[[str], None]) -> int:
-    """Return the handle of a file, made if it is not there, once this process alone has its lock.
+    """Return the handle of a file, made if it does not exist, once this process alone holds its lock.
 
-    The lock is on the file itself, so that nothing is left beside it. The handle must stay open until SQLite
-    has closed the file, since closing a file of a process drops SQLite's own locks on it. Systems without
-    ``flock`` have no lock; there only the unique keys of units keep a study whole.
+    The file itself is locked, so that no lock file is left beside it. The handle must stay open until
+    SQLite has closed the file, since closing a file of a process drops SQLite's own locks on it. Systems
+    without ``flock`` have no lock; there only the unique keys of units keep a study consistent.
     """
     is_told = False
     while True:
@@ -191,20 +193,20 @@ def _is_locked(path: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Remove a study and what SQLite may have left beside it."""
+    """Remove a study and the files that SQLite may have left beside it."""
     for end in ("", "-wal", "-shm"):
         path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Raise errors of SQLite, or of values that are no JSON any more, as a sentence."""
+    """Raise errors of SQLite, or of values that are no JSON, as a sentence."""
     try:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError, json.JSONDecodeError) as error:
         if isinstance(error, sqlite3.OperationalError) and (reason := _reason(error)) is not None:
             raise NotWrittenError(f"{path} cannot be written: {reason}. {GO_ON}") from None
-        damage = ("UTF-8", "no such column", "no such table")  # the names are ours, and were there
+        damage = ("UTF-8", "no such column", "no such table")  # the names are ours, and existed before
         ours = isinstance(error, sqlite3.OperationalError) and not any(word in str(error) for word in damage)
         if ours or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
@@ -212,7 +214,7 @@ def told(path: Path) -> Iterator[None]:
 
 
 def _reason(error: sqlite3.OperationalError) -> str | None:
-    """Say why a file could not be written; None where the error is one of ours."""
+    """Return the reason why a file could not be written; None for an error of Shortlist itself."""
     name = getattr(error, "sqlite_errorname", "")
     reasons = {
         "SQLITE_FULL": "No space left on device",
@@ -226,7 +228,7 @@ def _reason(error: sqlite3.OperationalError) -> str | None:
 
 
 def _check_kind(path: Path) -> None:
-    """Refuse a file that is no study; raises BadFileError if it holds something else."""
+    """Raise BadFileError for a file that is no study."""
     try:
         with path.open("rb") as file:
             head = file.read(72)
@@ -242,7 +244,7 @@ def _check_kind(path: Path) -> None:
 
 
 def _version(path: Path, one: sqlite3.Connection) -> int:
-    """Return the version of a study, 0 for an empty one; raises BadFileError if it is another version."""
+    """Return the version of a study, 0 for an empty one; raise BadFileError for an unknown version."""
     found = int(one.execute("PRAGMA user_version").fetchone()[0])
     if found not in {0, VERSION}:
         raise BadFileError(
@@ -259,7 +261,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(path: Path, one: sqlite3.Connection) -> None:
-    """Check the content of a study, make the table of a new one, and record the worker."""
+    """Check the content of a study, make the table of a new one, and record this process."""
     found = _version(path, one)
     if found and one.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
         raise sqlite3.DatabaseError("integrity_check")
@@ -282,9 +284,9 @@ def _prepare(path: Path, one: sqlite3.Connection) -> None:
 
 
 def _reader(path: Path) -> sqlite3.Connection:
-    """Return a connection that only reads, for those who look at a study while another process writes it."""
+    """Return a read-only connection, usable while another process writes the study."""
     with told(path):
-        mode = "rw" if os.access(path, os.W_OK) else "ro"  # who may only read leaves files of SQLite behind
+        mode = "rw" if os.access(path, os.W_OK) else "ro"  # read-only users leave files of SQLite behind
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=5.0)
         connection.execute("PRAGMA query_only = ON")
         return connection
@@ -299,7 +301,7 @@ def _holder(path: Path) -> str:
 
 
 def summary(path: Path) -> dict[str, Any]:
-    """Return the content of a study, read at once, while another process may write it.
+    """Return a summary of a study in one reading, even while another process writes it.
 
     Returns
     -------
@@ -369,7 +371,7 @@ def _summary(path: Path, connection: sqlite3.Connection, *, is_held: bool) -> di
 
 
 def seconds_left(total: int, done: int, running: int, seconds: float) -> float | None:
-    """Return the seconds that units will take, from those of the units done; None before the first.
+    """Return the expected seconds of the remaining units, from those done; None before the first.
 
     >>> seconds_left(8, 2, 4, 4.0)
     3.0
@@ -380,5 +382,5 @@ def seconds_left(total: int, done: int, running: int, seconds: float) -> float |
 
 
 def clock_text(then: float) -> str:
-    """Say when something was, in the clock of this machine."""
+    """Return a time of this machine's clock in words."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(then))

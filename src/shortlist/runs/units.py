@@ -1,4 +1,4 @@
-"""Independent units of work: run by one or many workers, recorded as they come back, yielded in order."""
+"""Independent units of work: run by one or many workers, recorded as they end, yielded in order."""
 
 import contextlib
 import dataclasses
@@ -31,31 +31,31 @@ class Workers:
     n_workers: int
     """Number of units that run at a time."""
     completed: Callable[[Sequence[Unit], Cancellation], Iterator[Completed]]
-    """Gets units and a cancellation, and yields the result of each unit, in the order in which they end.
-    Calls and arguments must pickle unless they run in this process. An error that a unit raises comes with
-    its :class:`Completed`; a :class:`~shortlist.errors.WorkerError` is raised if a unit cannot be sent, or no
-    worker is left that could go on. Once the cancellation is set, no unit is begun any more, and the
-    iteration ends with those that run. Copies of it in the arguments of a unit are set along with it,
-    wherever it runs; units that count only whole are given up some seconds later.
+    """Function of units and a cancellation that yields the result of each unit, in the order in which they
+    end. Calls and arguments must pickle unless they run in this process. An error of a unit is part of its
+    :class:`Completed`; a :class:`~shortlist.errors.WorkerError` is raised if a unit cannot be sent, or no
+    worker is left. Once the cancellation is set, no further unit starts, and the iteration ends with the
+    running ones. Copies of it in the arguments of a unit are set too, wherever the unit runs; units without
+    partial results are abandoned a few seconds later.
     """
 
 
 @contextlib.contextmanager
 def open_workers(where: Where = 1) -> Iterator[Workers]:
-    """Yield workers, and let them go at the end.
+    """Yield workers, and release them at the end.
 
-    `where`: 1 runs units in this process; other numbers take that many processes of this machine, -1 one for
-    every core. An enclosing ``joblib.parallel_config`` that names a backend decides instead what they are,
-    such as threads; with None it says how many, too. An address such as ``tcp://host:8786`` is that of a Dask
-    scheduler.
+    `where`: 1 runs units in this process; other numbers take as many processes of this machine, -1 one per
+    core. An enclosing ``joblib.parallel_config`` with a backend determines their kind instead, such as
+    threads; with None it determines their number, too. An address such as ``tcp://host:8786`` is that of a
+    Dask scheduler.
 
-    Raises BadInputError if `where` is something else. Raises WorkerError if the scheduler cannot be reached
+    Raises BadInputError for other values of `where`. Raises WorkerError if the scheduler cannot be reached
     within ten seconds, has no workers, or a worker has another version of Shortlist, of Python or of a
     package that decides answers. Raises MissingDependencyError if an address is given and Dask is not
     installed.
 
-    Processes and clusters exchange pickles, so whoever controls a scheduler can run code here and on its
-    workers: name one that you trust. Processes are kept for the next run, and end with this process.
+    Processes and clusters exchange pickles, so the owner of a scheduler can run code here and on its
+    workers: name only one that you trust. Processes are kept for the next run, and end with this process.
     """
     if where == 1:
         yield Workers(1, one_by_one)
@@ -80,23 +80,23 @@ def open_workers(where: Where = 1) -> Iterator[Workers]:
 
 
 FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
-"""Splits the result of a unit, by its key, into its records."""
+"""Function that splits the result of a unit, by its key, into its records."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """Circumstances of a run: its workers, study, report and cancellation, none of which changes results."""
+    """Settings of a run that change no results: workers, study, report and cancellation."""
 
     workers: Where = 1
     """Workers as :func:`open_workers` takes them: a number of workers of this machine, -1 for
     every core, None for the enclosing joblib context, or the address of a scheduler.
     """
     study: Study = NO_STUDY
-    """Study that keeps finished units, and from which they are taken."""
+    """Study that stores finished units, and supplies the stored ones."""
     report: Report = silent
-    """Receives progress."""
+    """Receiver of progress."""
     cancellation: Cancellation = field(default_factory=Cancellation)
-    """Stops the work with the answer so far."""
+    """Cancellation that stops the work with the answer so far."""
 
 
 def run_units(
@@ -107,33 +107,33 @@ def run_units(
     parts: FinishedParts | None = None,
     known: Mapping[str, Any] | None = None,
 ) -> Iterator[tuple[str, Any]]:
-    """Yield ``(key, result)`` for every unit, in the order of `units`, whatever the number of workers.
+    """Yield ``(key, result)`` for every unit, in the order of `units`, for any number of workers.
 
-    With a study, results are what JSON holds or bytes; those that are recorded are not run again, and each
-    of the others is recorded as soon as it has come back, before those that come earlier in order. A result
-    that is None says that the unit was stopped; it is not recorded. A unit that fails is noted.
+    With a study, results must be JSON values or bytes. Recorded units are not run again; each other unit is
+    recorded as soon as it ends, even before earlier ones in order. The result None means that the unit was
+    stopped; it is not recorded. A unit that fails is noted.
 
     Parameters
     ----------
     units : sequence of Unit
-        What to run. Calls and arguments must pickle where workers are processes.
+        Units to run. Calls and arguments must pickle if workers are processes.
     work : Work, optional
         Workers, study, report and cancellation. The cancellation is checked before every unit; once it is
         set, nothing more is started and the iteration ends early. The report gets one event at the start and
         one after every unit, with the time that is left as soon as one unit was measured, now or in the
         study.
     stage : str
-        What the progress events say is being done.
+        Activity that progress events name.
     parts : callable, optional
-        For units whose results are recorded in parts, under keys of their own, also for an
-        ``Unfinished`` unit.
+        Splits results that are recorded in parts, under keys of their own; also the result of an
+        :class:`Unfinished` unit.
     known : mapping of str to object, optional
         Results of units that are not run; by default those in the study. With `parts` all are run by default.
 
     Raises
     ------
     Exception
-        Whatever a unit raises, when its turn comes.
+        The error of a unit, when its turn comes.
     NotWrittenError
         If the study cannot be written.
     """
@@ -156,7 +156,7 @@ class _Run:
             if unit.key in known
         }
         pending = [place for place in range(len(units)) if place not in self.ended]
-        # a unit of each kind comes before all others, so that each is measured early
+        # one unit of each kind comes first, so that each kind is measured early
         first: dict[str, int] = {}
         for place in pending:
             first.setdefault(units[place].kind, place)
@@ -177,11 +177,11 @@ class _Run:
             while turn in self.ended:
                 yield self._opened(turn)
                 turn += 1
-        for place in sorted(self.ended):  # a cancellation left out some before them
+        for place in sorted(self.ended):  # units before them may be missing after a cancellation
             yield self._opened(place)
 
     def _completed(self) -> Iterator[None]:
-        """Run the units that are not known, and record each when it has come back."""
+        """Run the units without a known result, and record each when it ends."""
         yield
         if not self.pending:
             return
@@ -203,7 +203,7 @@ class _Run:
                 yield
 
     def _recorded(self, unit: Unit, completed: Completed) -> Completed:
-        """Record the result of a unit, and return it with the result that a study gives back."""
+        """Record the result of a unit, and return it in the form that a study returns."""
         study, result = self.work.study, completed.result
         if isinstance(result, Unfinished):
             result = result.result
@@ -218,7 +218,7 @@ class _Run:
             return completed
         if self.parts is not None and result is not None:
             found = list(self.parts(unit.key, result))
-            share = completed.seconds / max(1, len(found))  # of a part that does not say how long it took
+            share = completed.seconds / max(1, len(found))  # for a part without a time of its own
             measured = [
                 dataclasses.replace(one, machine=completed.machine, seconds=one.seconds or share)
                 for one in found
@@ -230,7 +230,7 @@ class _Run:
         return completed
 
     def _opened(self, place: int) -> tuple[str, Any]:
-        """Return key and result, or raise the unit's error with its key."""
+        """Return key and result of a unit; raise its error, with the key, if it failed."""
         key, completed = self.units[place].key, self.ended.pop(place)
         if completed.error is not None:
             completed.error.add_note(f"in unit {key}")
@@ -264,12 +264,12 @@ class _TimeLeft:
         self._seen[unit.kind] = (before_s + seconds, size + unit.size)
 
     def ended(self, unit: Unit, seconds: float) -> None:
-        """Note how long one of the units took."""
+        """Add the measured seconds of a unit."""
         self.measured(unit, seconds)
         self._sizes[unit.kind] -= unit.size
 
     def seconds(self, n_workers: int) -> float | None:
-        """Return the seconds that the other units will take; None before the first was measured."""
+        """Return the expected seconds of the other units; None before the first was measured."""
         if not self._seen:
             return None
         rates = {kind: seconds / size for kind, (seconds, size) in self._seen.items()}
@@ -282,21 +282,21 @@ class _TimeLeft:
 
 
 def _stoppable(unit: Unit, work: Work) -> Unit:
-    """Return a unit that counts only whole as one that returns None if stopped."""
+    """Wrap a unit that counts only as a whole, so that it returns None if it was stopped."""
     arguments = (work.cancellation, work.study.part(unit.key), unit.call, *unit.arguments)
     return dataclasses.replace(unit, call=run_whole, arguments=arguments)
 
 
 class UnitGivenUp(BaseException):
-    """Raised within a unit that does not look at its cancellation, and no error, as KeyboardInterrupt."""
+    """Raised within a unit that ignores its cancellation; no Exception, just as KeyboardInterrupt."""
 
 
 class WatchedCancellation(Cancellation):
-    """Another cancellation, which remembers whether somebody has found it set.
+    """Wrapper of a cancellation that remembers whether any code has found it set.
 
-    A unit that has not found it set cannot have stopped early: its result is whole.
+    A unit that has not found it set cannot have stopped early: its result is complete.
 
-    `seen`: whether somebody has.
+    `seen`: whether it was found set.
     """
 
     def __init__(self, watched: Cancellation) -> None:
@@ -308,13 +308,13 @@ class WatchedCancellation(Cancellation):
         return self._watched.__reduce__()
 
     def cancel(self) -> None:
-        """Set the other one."""
+        """Set the wrapped cancellation."""
         self.seen = True
         self._watched.cancel()
 
     @contextlib.contextmanager
     def telling(self, tell: Callable[[], None]) -> Iterator[None]:
-        """Call `tell` when the other one is set."""
+        """Call `tell` when the wrapped cancellation is set."""
 
         def tell_and_note() -> None:
             self.seen = True
@@ -325,26 +325,26 @@ class WatchedCancellation(Cancellation):
 
     @property
     def cancelled(self) -> bool:
-        """Whether the other one is set."""
+        """Whether the wrapped cancellation is set."""
         self.seen = self.seen or self._watched.cancelled
         return self.seen
 
 
 @dataclass(frozen=True)
 class Unfinished:
-    """Result of a unit that was stopped, or has more to do, where finished parts are recorded."""
+    """Result of a unit that was stopped, or has more to do, with its finished parts recorded."""
 
     result: Any
 
 
 def run_whole(cancellation: Cancellation, study: Study, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a call that takes a keyword `budget`; None if it was stopped in the middle.
+    """Return the result of a call with a keyword `budget`; None if it was stopped on the way.
 
-    The call is stopped by the cancellation of that budget, which has no limit of its own, and may keep in its
-    study from where it goes on, if it runs in the process that drives the study. It counts as
-    stopped if anything in it has found the cancellation set, whatever it returned or raised then, unless it
-    returned :class:`Unfinished`. In the main thread, where there are alarms, a call that goes on for
-    the grace of the cancellation gets :class:`UnitGivenUp`, as soon as it is back in Python.
+    The cancellation of that budget, which has no limit of its own, stops the call. If it runs in the
+    process that drives the study, it may save states in the study to resume from. It counts as stopped if
+    any code in it has found the cancellation set, whatever it returned or raised then, unless it returned
+    :class:`Unfinished`. In the main thread, where there are alarms, a call that outlasts the grace of the
+    cancellation gets :class:`UnitGivenUp`, as soon as it is back in Python.
     """
     watched = WatchedCancellation(cancellation)
     try:
@@ -361,7 +361,7 @@ def run_whole(cancellation: Cancellation, study: Study, call: Callable[..., Any]
 
 @contextlib.contextmanager
 def _given_up_after_grace(cancellation: Cancellation) -> Iterator[None]:
-    """Raise in a block that goes on too long after a cancellation."""
+    """Raise :class:`UnitGivenUp` in a block that continues too long after a cancellation."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -382,5 +382,5 @@ def _given_up_after_grace(cancellation: Cancellation) -> Iterator[None]:
 
 
 def _alarm(after_s: float) -> None:
-    """Ring after some seconds and again and again, as a library may swallow the exception; 0 ends it."""
+    """Set an alarm after some seconds, repeated as a library may swallow the exception; 0 ends it."""
     signal.setitimer(signal.ITIMER_REAL, after_s, after_s)

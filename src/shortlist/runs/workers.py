@@ -1,4 +1,4 @@
-"""Units, and what runs them on this machine: this process, its processes, or those of a joblib context."""
+"""Units, and their runners on this machine: this process, its processes, or a joblib context."""
 
 import contextlib
 import os
@@ -25,16 +25,16 @@ address of a Dask scheduler.
 """
 
 EVERY_CORE = -1
-"""Stands for as many workers as there are cores."""
+"""Number that stands for one worker per core."""
 
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://([^\s/:]+|\[[0-9a-f:.%]+\]):[0-9]{1,5}", re.IGNORECASE)
-"""A scheduler's, with the port at which it listens; Dask takes 20 s to find out that there is none."""
+"""Pattern of a scheduler's address with its port; Dask takes 20 s to find out that there is none."""
 
 
 def as_where(value: Where, argument: str) -> Where:
-    """Return workers as :func:`~shortlist.runs.units.open_workers` takes them.
+    """Return workers in the form of :func:`~shortlist.runs.units.open_workers`.
 
-    Raises BadInputError if they are no number from 1 on and not -1, no address, and not None.
+    Raises BadInputError for a value that is no positive number, -1, address or None.
     """
     if isinstance(value, str) and _ADDRESS.fullmatch(value):
         return value
@@ -48,32 +48,32 @@ def as_where(value: Where, argument: str) -> Where:
 
 
 LARGE = 1 << 16
-"""Bytes from which on an array is mapped into the memory of processes, and an argument that units have in
-common goes to each worker of a cluster once.
+"""Size in bytes from which an array is mapped into the memory of processes, and a shared argument goes to
+each worker of a cluster once.
 """
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One call that depends on no other unit."""
+    """Call that depends on no other unit."""
 
     key: str
-    """Names it in studies and messages."""
+    """Key of the unit in studies and messages."""
     call: Callable[..., Any]
-    """Function to call; with `whole` it takes a keyword `budget` besides."""
+    """Function to call; with `whole` it also takes a keyword `budget`."""
     arguments: tuple[Any, ...] = ()
     """Arguments by position."""
     kind: str = ""
-    """Units of one kind take as long as their sizes say; one of each kind is run first, so that the time left
-    is known early.
+    """Kind of the unit: within a kind, times are proportional to sizes. One unit of each kind is run first,
+    so that the remaining time is known early.
     """
     size: float = 1.0
-    """Expected work, in any measure that is the same for all units, such as rows times classifiers. A unit of
-    size 0 takes next to no time, and says nothing of others.
+    """Expected work, in any measure common to all units, such as rows times classifiers. A unit of size 0
+    takes hardly any time, and is not used for estimates.
     """
     whole: bool = False
-    """Whether a result counts only if the unit was not stopped: see :func:`~shortlist.runs.units.run_whole`.
-    Such units end some seconds after a cancellation.
+    """Whether a result counts only if the unit was not stopped: see
+    :func:`~shortlist.runs.units.run_whole`. Such units end some seconds after a cancellation.
     """
 
 
@@ -84,17 +84,17 @@ class Completed:
     index: int
     """Index among the given units."""
     result: Any = None
-    """Result of the call; None where it raised."""
+    """Result of the call; None if it raised an error."""
     seconds: float = 0.0
-    """Wall-clock time of the call alone, without that of compiling kernels."""
+    """Wall-clock seconds of the call, without the compilation of kernels."""
     machine: str = ""
     """Name of the machine that ran it."""
     error: Exception | None = None
-    """Exception of the call, or the reason why it has no result."""
+    """Exception of the call, or the reason for a missing result."""
 
 
 def run_here(index: int, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Completed:
-    """Run a unit in this thread; an error is kept and not raised."""
+    """Run a unit in this thread; an error is returned and not raised."""
     start = seconds_now()
     result, error = None, None
     try:
@@ -107,7 +107,7 @@ def run_here(index: int, call: Callable[..., Any], arguments: tuple[Any, ...]) -
 def run_away(
     stop: Cancellation, index: int, call: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> bytes | None:
-    """Run a unit in a worker; return its pickled result, or None if the run was cancelled before."""
+    """Run a unit in a worker; return its pickled result, or None if the run was cancelled before it."""
     if stop.cancelled:
         return None
     plain = tuple(each.view(np.ndarray) if isinstance(each, np.memmap) else each for each in arguments)
@@ -115,14 +115,14 @@ def run_away(
 
 
 def packed(completed: Completed) -> bytes:
-    """Return a pickle that the caller can read: for an error without one, that of an error with its text."""
+    """Return a readable pickle; an error that does not pickle is replaced by one with its text."""
     import cloudpickle
 
     try:
         content = bytes(cloudpickle.dumps(completed))
         if completed.error is not None:
             pickle.loads(content)  # noqa: S301  # just written
-    except Exception as raised:  # noqa: BLE001  # what libraries return and raise fails in every way
+    except Exception as raised:  # noqa: BLE001  # libraries fail in any way while pickling
         error = completed.error or raised
         told = ShortlistError(f"{type(error).__name__}: {error}")
         return packed(Completed(completed.index, None, completed.seconds, completed.machine, told))
@@ -130,7 +130,7 @@ def packed(completed: Completed) -> bytes:
 
 
 def killed(key: str) -> WorkerError:
-    """Return the error of a unit whose worker died, alone with it and before."""
+    """Return the error of a unit whose worker died, also when it ran alone."""
     return WorkerError(
         f"unit {key} ended its worker each time that it ran. Most often memory is short: use fewer workers."
     )
@@ -152,7 +152,7 @@ def one_by_one(units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]
 def in_context(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
     """Run units in the backend of the enclosing joblib context, such as threads.
 
-    Whoever leaves before all have come back waits for those that run; no other begins.
+    A caller that leaves early waits for the running units; no other unit starts.
     """
     from joblib import Parallel, delayed
 
@@ -172,11 +172,12 @@ def _unless_cancelled(stops: tuple[Cancellation, ...], index: int, unit: Unit) -
 
 
 def in_processes(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
-    """Run units in the processes of joblib's loky; what has not come back from those that died runs again.
+    """Run units in the processes of joblib's loky; units of processes that died run again.
 
-    joblib does not say which unit a dead process had. The second time units are sent one by one, and those
-    that were under way when a process dies again run alone. Units are sent once more if none of them fails to
-    pickle by itself: a thread of joblib pickles them, while this one may cache a value in what they hold.
+    joblib does not report which unit a dead process had. The second time units are sent one by one, and
+    those under way when a process dies again run alone. If every unit pickles by itself, units are sent
+    once more after an error: a thread of joblib pickles them, while this one may change a cache in their
+    arguments.
     """
     left = dict.fromkeys(range(len(units)))
     alone: list[int] = []
@@ -216,10 +217,10 @@ def _sent(
     *,
     careful: bool,
 ) -> Iterator[Completed]:
-    """Send the units of some places to processes in one call of joblib, and yield what has come back.
+    """Send the units with some indices to processes in one joblib call, and yield finished ones.
 
-    Those that it took are in `begun`; who leaves early ends the processes. Raises BrokenProcessPool if a
-    process died. Raises NothingCameError if units that count only whole go on for the grace of the
+    The started ones are in `begun`; a caller that leaves early ends the processes. Raises BrokenProcessPool
+    if a process died. Raises NothingCameError if units without partial results outlast the grace of the
     cancellation.
     """
     from joblib import Parallel, delayed
@@ -241,12 +242,12 @@ def _sent(
 
     def give_up() -> None:
         if is_whole:
-            parallel.timeout = stop.grace_s  # from one unit that comes back to the next
+            parallel.timeout = stop.grace_s  # from the end of one unit to the next
 
-    # Said in joblib's own thread, which would end where warnings are errors.
+    # Set in joblib's own thread, which would end where warnings are errors.
     warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
     with stop.telling(give_up), contextlib.ExitStack() as stack:
-        with undisturbed(), _no_interrupt():  # or processes that were just started would be left over
+        with undisturbed(), _no_interrupt():  # otherwise processes that were just started would be left over
             running = parallel(calls())
             stack.callback(_end, running)
         if stop.cancelled:
@@ -257,16 +258,16 @@ def _sent(
 
 
 def _end(running: Any) -> None:
-    """End a call of joblib, and its processes if units are under way, without joblib's warning."""
+    """End a joblib call, and its processes if units are under way, without joblib's warning."""
     with undisturbed(), warnings.catch_warnings(action="ignore"):
         running.close()
 
 
 @contextlib.contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """Keep Ctrl-C from processes that are started here: a terminal sends it to them too.
+    """Keep Ctrl-C from processes that are started here, as a terminal sends it to them too.
 
-    They inherit the mask, and this process gets the signal at the end.
+    They inherit the mask; this process gets the signal at the end.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -276,7 +277,7 @@ def _no_interrupt() -> Iterator[None]:
     from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
     with _quiet():
-        resource_tracker.ensure_running()  # both unblock the signal when they start
+        resource_tracker.ensure_running()  # both unblock the signal at their start
         loky_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -287,9 +288,9 @@ def _no_interrupt() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Let a tracker that is started here not warn of what it finds removed after an interrupted run.
+    """Silence a resource tracker started here about files that an interrupted run removed.
 
-    It writes to stderr at any moment, also within the sentences of this process.
+    The tracker writes to stderr at any moment, even within the sentences of this process.
     """
     name, ignored = "PYTHONWARNINGS", "ignore:resource_tracker:UserWarning"
     before = os.environ.get(name)
@@ -310,12 +311,12 @@ def _killed(key: str, error: BrokenProcessPool) -> WorkerError:
 
 
 def _unsendable(units: Sequence[Unit]) -> WorkerError | None:
-    """Return the error that names the first of the units that does not pickle; None if all do."""
+    """Return the error of the first unit that does not pickle; None if all do."""
     import cloudpickle
 
     for unit in units:
         try:
             cloudpickle.dumps((unit.call, unit.arguments))
-        except Exception as raised:  # noqa: BLE001  # what does not pickle raises anything
+        except Exception as raised:  # noqa: BLE001  # pickling may raise anything
             return unsendable(unit.key, raised)
     return None
