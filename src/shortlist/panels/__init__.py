@@ -1,4 +1,4 @@
-"""Panels: whom to ask, in which order, when to stop, and at what price."""
+"""Panels: which judges to ask, in which order, when to stop, and at what price."""
 
 from shortlist._lazy import lazy_package
 

@@ -8,10 +8,10 @@ from shortlist.arrays import Floats, Longs
 
 @kernel("void(int64[:, ::1], float64[:, ::1], float64[::1], float64[:, ::1])")
 def add_scores(answers: Longs, confidence: Floats, weights: Floats, scores: Floats) -> None:
-    """Add up what each answer says for each class.
+    """Sum the scores that the answers of each case add to every class, into `scores`.
 
-    `answers` are places of words, the last one for silence, which has no slope. `weights` are those of
-    :class:`shortlist.panels.decisions.ScoreTable`, one after the other.
+    `answers`: class indices; the index after the last class is silence, which has no slope. `weights`:
+    weights of :class:`shortlist.panels.decisions.ScoreTable`, in one array.
     """
     n_rows, n_judges = answers.shape
     n_classes = scores.shape[1]
@@ -32,7 +32,7 @@ def add_scores(answers: Longs, confidence: Floats, weights: Floats, scores: Floa
 
 @kernel("void(float64[:, ::1])")
 def softmax_rows(scores: Floats) -> None:
-    """Turn scores into probabilities, with an exponential and an order of sums that exist in any language."""
+    """Turn scores into probabilities, by an exponential and an order of sums that any language can repeat."""
     n_rows, n_classes = scores.shape
     for i in range(n_rows):
         top = scores[i, 0]
@@ -60,10 +60,11 @@ def decide_by_scores(
     codes: Longs,
     sure: Floats,
 ) -> None:
-    """Write the most probable class of each case and how probable it is; -1 and 0 where nothing is decided.
+    """Write the most probable class of each case and its probability; -1 and 0 where nothing is decided.
 
-    `weights`: as of :func:`add_scores`, a row for each fold. `fold`: which row a case takes. `equal`: nothing
-    is decided where the second class is no further behind. `scores` has one row, for the sums.
+    `weights`: as in :func:`add_scores`, a row for each fold. `fold`: row of the weights for each case.
+    `equal`: nothing is decided where the second class is no further behind. `scores`: one row of scratch
+    memory.
     """
     n_words = scores.shape[1]
     for i in range(answers.shape[0]):
@@ -95,13 +96,14 @@ def decide_by_votes(
     codes: Longs,
     sure: Floats,
 ) -> None:
-    """Write the class with most votes of each case and its share; -1 and 0 where nothing is decided.
+    """Write the class with most votes of each case and its share of votes; -1 and 0 where nothing is decided.
 
-    `votes`: of each judge, a row for each fold. `fold`: which row a case takes. `how`: 1 or 0 for each of
-    four questions: whether a class takes more than half; whether votes of the silent count in the
-    denominator; whether equal classes are decided, for the first of them; or for the one that the last judge
-    gave. `tally` has a row for the votes of each class and silence, and one for who gave it last; only what
-    some judge gave is looked at, so hundreds of classes take no longer than two.
+    `votes`: number of votes of each judge, a row for each fold. `fold`: row of the votes for each case.
+    `how`: four flags, 1 or 0. The first requires more than half of the votes; the second counts silent votes
+    in the denominator; the third decides ties for the first class; the last decides them for the class of the
+    last judge. `tally`: scratch memory, a row for the votes of each class and silence, and a row for the
+    judge that gave it last. Only answers that occur are visited, so hundreds of classes take no longer than
+    two.
     """
     n_words = tally.shape[1] - 1
     majority, counted, ties, latest = how[0] == 1, how[1] == 1, how[2] == 1, how[3] == 1
@@ -133,7 +135,10 @@ def decide_by_votes(
 
 @kernel("void(float64[::1], float64[::1], float64[::1], float64, float64[:])")
 def scale_confidence(confidence: Floats, knots: Floats, values: Floats, usual: float, scaled: Floats) -> None:
-    """Put confidences of one judge on its :class:`shortlist.panels.decisions.Curve`; NaN becomes `usual`."""
+    """Convert confidences of one judge by its :class:`shortlist.panels.decisions.Curve`.
+
+    NaN becomes `usual`.
+    """
     last = knots.shape[0] - 1
     for i in range(confidence.shape[0]):
         sure = confidence[i]
@@ -164,7 +169,7 @@ def logistic_loss(
     scores: Floats,
     gradient: Floats,
 ) -> float:
-    """Return the log loss of the softmax of scores with a squared penalty, and write its gradient."""
+    """Return the log loss of the softmax of scores plus a squared penalty, and write its gradient."""
     n_rows, n_judges = answers.shape
     n_classes = scores.shape[1]
     n_words = (weights.shape[0] // n_classes - 1 - n_judges) // (2 * n_judges)
@@ -202,11 +207,11 @@ def logistic_loss(
 def group_steps(
     order: Longs, breaks: Longs, stopped: Longs, going_on: Longs, cuts: Longs, points: Longs
 ) -> int:
-    """Write loss and price of a group of cases by threshold, the cheapest first; return their number.
+    """Write loss and price of a group of cases by threshold, the cheapest first; return the number of points.
 
-    The first cases of `order`, the surest, stop; the others go on. `stopped` and `going_on` hold loss and
-    price of each case. `breaks` marks after how many cases a threshold can lie. Only points that no other
-    of the group dominates are written, each with its cut, where going on costs at least nothing.
+    The first cases of `order`, the surest, stop; the others continue. `stopped`, `going_on`: loss and price
+    of each case. `breaks`: flags of the numbers of cases after which a threshold can lie. Only points that no
+    other of the group dominates are written, each with its cut. Continuing must not be cheaper.
     """
     n_cases = order.shape[0]
     loss, price = 0, 0

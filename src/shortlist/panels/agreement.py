@@ -1,9 +1,9 @@
-"""Agreement cascades: two judges at once, and further ones, one by one, until two give the same answer.
+"""Agreement cascades: two judges at once, then further judges one by one, until two answers agree.
 
-"a and b agree: answer; otherwise ask c; if c agrees with neither, ask d." A stage decides by votes in which
-silence counts, and of equal answers takes the latest (:data:`shortlist.panels.decisions.LATEST`). So the last
-judge decides where no two agree, and a missing answer is passed over. Loss and price of all cascades that
-begin with a pair are sums over the cases that go on, and so products of matrices.
+"a and b agree: answer; otherwise ask c; if c agrees with neither, ask d." A stage decides by votes that count
+silence, and takes the latest of equal answers (:data:`shortlist.panels.decisions.LATEST`). So the last judge
+decides where no two agree, and a missing answer is skipped. Loss and price of all cascades that begin with a
+pair are sums over the remaining cases, and so products of matrices.
 """
 
 import functools
@@ -18,11 +18,11 @@ from shortlist.panels.policy import ANSWER, HAND_OVER
 from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe
 
 MOST_OF_CASCADES = {2: 100, 3: 40, 4: 15}
-"""Number of the most promising judges from which cascades of 2, 3 and 4 judges are made."""
+"""Number of most promising judges that are combined in cascades of 2, 3 and 4 judges."""
 
 
 def agrees_from(n_asked: int) -> float:
-    """Return from which share of votes on two judges agree: between the shares of one vote and of two.
+    """Return the least share of votes at which two judges agree: between the shares of one vote and of two.
 
     >>> agrees_from(2), agrees_from(3)
     (0.75, 0.5)
@@ -33,7 +33,7 @@ def agrees_from(n_asked: int) -> float:
 class _Columns(NamedTuple):
     """Words, losses, prices and seconds of the judges, ``(n_cases, n_judges)``.
 
-    `open_loss`: what a case loses that no stage answers, ``(n_cases,)``.
+    `open_loss`: loss of a case without an answer, ``(n_cases,)``.
     """
 
     words: NDArray[np.int64]
@@ -45,10 +45,10 @@ class _Columns(NamedTuple):
 
 
 class _Going(NamedTuple):
-    """Cascades so far, one column each, and the cases that they have not answered, ``(n_cases, n_cascades)``.
+    """Cascades so far, one column each, and a mask of their open cases, ``(n_cases, n_cascades)``.
 
-    `lost`, `paid`, `took`: sums over all cases, ``(n_cascades,)``. `last`: what the latest answer to each
-    case loses. `silent`: where there is none.
+    `lost`, `paid`, `took`: sums over all cases, ``(n_cascades,)``. `last`: loss of the latest answer to each
+    case. `silent`: mask of the cases without an answer.
     """
 
     asked: list[Judges]
@@ -63,10 +63,10 @@ class _Going(NamedTuple):
 def agreement_cascades(cases: Cases, first: int, judges: Judges, size: int) -> list[Candidate]:
     """Return agreement cascades of `size` judges that begin with one judge.
 
-    The last judge decides in any case, or, where a case may be handed over or rejected, perhaps only if it
-    agrees with another one. Takes n_cases · len(judges)^(size - 1) steps; sums are exact.
+    The last judge decides every case, or only if it agrees with another one; the latter needs a final
+    hand-over or rejection. Takes n_cases · len(judges)^(size - 1) steps; sums are exact.
 
-    `judges`: of whom cascades are made; the second of a pair comes after the first. `size`: from 2 to 4.
+    `judges`: judges to combine; the second of a pair comes after the first. `size`: from 2 to 4.
     """
     columns = _columns(cases)
     found: list[Candidate] = []
@@ -108,7 +108,7 @@ def _pair(columns: _Columns, a: int, b: int) -> _Going:
 
 
 def _one_more(columns: _Columns, going: _Going, judges: Judges) -> _Going:
-    """Return each cascade with each further judge; it goes on after a judge that agrees with none."""
+    """Return each cascade with each further judge; a case continues if that judge agrees with no other."""
     grown = [_with_judge(columns, going, place, [one for one in judges if one not in asked])
              for place, asked in enumerate(going.asked)]  # fmt: skip
     asked = [one for part in grown for one in part.asked]
@@ -132,7 +132,7 @@ def _with_judge(columns: _Columns, going: _Going, place: int, judges: list[int])
 
 
 def _that_answer(cases: Cases, columns: _Columns, going: _Going, judges: Judges) -> list[Candidate]:
-    """Return each cascade with each further judge, who decides wherever he answers."""
+    """Return each cascade with each further judge, whose answer decides."""
     on, chosen = going.on.astype(np.float64), list(judges)
     spoke = columns.spoke[:, chosen].astype(np.float64)
     lost = going.lost[:, None] + on.T @ (columns.losses[:, chosen] * spoke)
@@ -161,13 +161,13 @@ def _found(
 
 
 def cascade(asked: Judges, *, answers: bool = True) -> Recipe:
-    """Return the recipe of an agreement cascade; if it `answers` the last judge decides in any case."""
+    """Return the recipe of an agreement cascade; with `answers` the last judge decides every case."""
     sets = tuple([asked[:size] for size in range(2, len(asked) + 1)])
     return Recipe(sets, _agreeing(len(asked), answers=answers), AGREEMENT)
 
 
 @functools.cache
 def _agreeing(n_asked: int, *, answers: bool) -> tuple[float, ...]:
-    """Return from which share of votes on each stage answers."""
+    """Return the least share of votes at which each stage answers."""
     least = [agrees_from(size) for size in range(2, n_asked + 1)]
     return (*least[:-1], 0.0) if answers else tuple(least)

@@ -37,27 +37,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEWEST_OPEN = 10
-"""Number of cases of known truth; with fewer, answers are taken to be of the classes of the truth."""
+"""Number of cases of known truth below which answers count as classes, not as open."""
 ONCE = 0.1
-"""Answers are open if more than this share of the cases has a truth of its own."""
+"""Share of cases with a unique truth above which answers are open."""
 
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """Numbers that came with the answers, each of shape (n_cases, n_judges), or None if they are not known.
+    """Numbers beside the answers, each of shape (n_cases, n_judges), or None if they are not known.
 
     Attributes
     ----------
     confidence : array of float, optional
-        How sure the judge was, on any scale; NaN if it did not say so.
+        Confidence of the judge, on any scale; NaN without one.
     probabilities : array of float of shape (n_cases, n_judges, n_classes), optional
-        Of each class, in the order of the sorted classes; NaN where they are not known.
+        Probability of each class, in the order of the sorted classes; NaN where unknown.
     prices : array of float, optional
-        What each call costs; of shape (n_judges,) where all of a judge's calls cost the same.
+        Price of each call; of shape (n_judges,) where all of a judge's calls cost the same.
     latency : array of float, optional
-        Seconds until the answer came; NaN where they are not known.
+        Seconds until the answer; NaN where unknown.
     scores : array of float, optional
-        From 0 to 1, how right the log itself says that each answer is; NaN where it does not. See
+        Score of each answer in the log itself, from 0, wrong, to 1, right; NaN without one. See
         :func:`shortlist.panels.log_checks.by_scores`.
     right_above : float, default=0.5
         An answer is right if its score is above it.
@@ -72,7 +72,10 @@ class Measures:
 
 
 class Coded(NamedTuple):
-    """Answers as indices of labels, ``(n_cases, n_judges)``; -1 where a judge was asked and said nothing."""
+    """Answers as indices of labels, ``(n_cases, n_judges)``.
+
+    -1 where a judge was asked and gave no answer.
+    """
 
     codes: NDArray[np.int64]
     labels: list[str]
@@ -86,34 +89,34 @@ class AnswerLog:
     ----------
     judges : tuple of str
     cases : ndarray of str, shape (n_cases,)
-        The name of each case; one that is there several times is a case that was asked again.
+        Name of each case; a repeated name is a case that was asked again.
     answers : ndarray of int, shape (n_cases, n_judges)
-        Places in `classes`; -1 where the judge was asked and gave no class, -2 where it was not asked.
+        Indices in `classes`; -1 where the judge was asked and gave no class, -2 where it was not asked.
     classes : tuple of str
         The labels, sorted: as numbers where all of them are numbers, or else as text.
     truth : ndarray of int, shape (n_cases,)
-        Places in `classes`; -1 where the truth is not known.
+        Indices in `classes`; -1 where the truth is not known.
     prices : ndarray of float, shape (n_cases, n_judges)
-        What each call costs, also one that was not made; never NaN.
+        Price of each call, also of calls that were not made; never NaN.
     confidence, latency : ndarray of float, shape (n_cases, n_judges), or None
         As in :class:`Measures`; the latency is in seconds.
     probabilities : ndarray of float, shape (n_cases, n_judges, n_classes), or None
     features : DataFrame of n_cases rows
-        Columns of the case that cost nothing; there may be none.
+        Free columns of the cases, perhaps none.
     groups : ndarray of int, shape (n_cases,), or None
-        Equal numbers mark rows of the same case, which no split may separate; None if all cases differ.
+        Equal numbers mark rows of the same case, which stay together in every split; None if all cases
+        differ.
     notes : tuple of str
-        A sentence for everything that was missing or passed over, with its count.
+        A sentence for each kind of missing or ignored values, with their count.
     unknown_words : mapping of str to int
-        Answers that are no class, and how many times each was given; they are silent in `answers`.
+        Answers that are no class, with their counts; they are silent in `answers`.
     is_open : bool
-        Whether new cases are likely to have answers that are none of `classes`; see :func:`make_log`.
+        Whether new cases are likely to have answers outside `classes`; see :func:`make_log`.
     folds_case, folds_punctuation : bool
-        Whether labels that differ only in capital letters, or in punctuation, were taken as the same.
+        Whether labels that differ only in capital letters, or in punctuation, count as the same.
     right : ndarray of bool, shape (n_cases, n_judges), or None
-        Whether the log's own scores say that each answer is right, the same for equal answers to a case; None
-        where an answer is right if it is the truth. :meth:`scored` and :meth:`is_right` take both into
-        account.
+        Whether each answer is right by the log's own scores, the same for equal answers to a case; None where
+        an answer is right if it is the truth. :meth:`scored` and :meth:`is_right` handle both.
     """
 
     judges: tuple[str, ...]
@@ -136,11 +139,11 @@ class AnswerLog:
 
     @property
     def is_right(self) -> NDArray[np.bool_]:
-        """Whether each answer is right, ``(n_cases, n_judges)``."""
+        """Mask of the right answers, ``(n_cases, n_judges)``."""
         return answers_right(self.answers, self.truth, self.right)
 
     def scored(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the scored class of answering each case so; see :func:`scored_codes`."""
+        """Return the scored class of each decision, ``(n_cases,)``; see :func:`scored_codes`."""
         return scored_codes(codes, self.answers, self.truth, self.right)
 
     @property
@@ -149,7 +152,7 @@ class AnswerLog:
         return np.where(self.answers == UNASKED, 0.0, self.prices)
 
     def at(self, rows: Any) -> "AnswerLog":
-        """Return the log of some cases, given as a mask or as positions; judges and classes stay."""
+        """Return the log of some cases, given as a mask or as indices; judges and classes stay."""
         changed = {one.name: getattr(self, one.name) for one in fields(self)}
         for name in ("cases", "answers", "truth", "prices", *_OPTIONAL):
             if changed[name] is not None:
@@ -159,12 +162,12 @@ class AnswerLog:
 
 
 def n_different(log: AnswerLog) -> int:
-    """Return the number of different cases of a log; one that was asked several times counts once."""
+    """Return the number of different cases of a log; a case that was asked several times counts once."""
     return len(log.truth) if log.groups is None else len(np.unique(log.groups))
 
 
 def cases_in_words(n_rows: int, n_cases: int, kind: str = "") -> str:
-    """Say the number of different cases in some rows.
+    """Return the number of different cases in some rows, in words.
 
     >>> cases_in_words(800, 200, "hold-out "), cases_in_words(200, 200)
     ('200 hold-out cases in 800 rows', '200 cases')
@@ -174,11 +177,11 @@ def cases_in_words(n_rows: int, n_cases: int, kind: str = "") -> str:
 
 
 def by_agreement(log: AnswerLog) -> AnswerLog:
-    """Return a log in which each answer is the number of the first judge that gave it to the case.
+    """Return a log in which each answer is the index of the first judge that gave it to the case.
 
-    So only equality counts, as the answers to new cases are not known beforehand. The last class is a truth
-    that no judge gave. By the log's own scores the truth is the answer of the first judge that is right. A
-    second call changes nothing.
+    So only equality of answers counts, as the answers to new cases are not known beforehand. The last class
+    stands for a truth that no judge gave. By the log's own scores the truth is the answer of the first right
+    judge. A second call changes nothing.
 
     >>> said = [["Rome", "Oslo", "Oslo"], ["Bern", "", "Ulm"]]
     >>> log = by_agreement(make_log(["a", "b", "c"], [1, 2], said, classes=["Rome", "Oslo", "Bern", "Ulm"]))
@@ -195,7 +198,7 @@ def by_agreement(log: AnswerLog) -> AnswerLog:
 
 
 def can_agree(log: AnswerLog) -> bool:
-    """Whether any two judges give the same answer to a case; those of a log of scores alone never do."""
+    """Return whether any two judges give the same answer to a case; never in a log of scores alone."""
     answers = by_agreement(log).answers
     return bool(((answers >= 0) & (answers != np.arange(len(log.judges)))).any())
 
@@ -215,34 +218,33 @@ def make_log(
     classes: Sequence[Any] | None = None,
     notes: Sequence[str] = (),
 ) -> AnswerLog:
-    """Check the answers of judges to cases, and make a log of them.
+    """Check the answers of judges to cases, and return a log of them.
 
-    A label is compared as text without the white space around it, whole numbers as integers (1.0 is 1) and
-    truth values as ``True`` and ``False``, however their letters are written. Other letters count as they
-    are.
+    Labels are compared as text without white space around it; whole numbers count as integers (1.0 is 1) and
+    truth values as ``True`` and ``False``, in any letters. Otherwise capital and small letters differ.
 
     Parameters
     ----------
     judges : sequence of str, of length n_judges
-        Their names, each once.
+        Names of the judges, each once.
     cases : array-like of shape (n_cases,)
-        What the cases are called. Several of one name are the same case, asked again.
+        Names of the cases. Cases of one name are the same case, asked again.
     said : array-like of shape (n_cases, n_judges)
-        Labels, or coded ones. None, NaN or an empty text where the judge was asked and said nothing,
-        and :data:`shortlist.guarantees.cells.NOT_ASKED` where it was not asked.
+        Labels, or coded ones. None, NaN or an empty text where the judge was asked and gave no answer, and
+        :data:`shortlist.guarantees.cells.NOT_ASKED` where it was not asked.
     truth : array-like of shape (n_cases,), optional
-        The right labels; None, NaN or an empty text where it is not known.
+        The right labels; None, NaN or an empty text where the truth is not known.
     measures : Measures, optional
         Prices, confidences, latencies and probabilities.
     features : DataFrame of n_cases rows, optional
     groups : array-like of shape (n_cases,), optional
-        Cases with equal entries are the same one; by default those with the same name.
+        Rows with equal entries are the same case; by default rows with the same name.
     classes : sequence, optional
-        What may be answered; an empty one if answers are free text. By default the labels of the
-        truth, and also those of the answers if no truth
-        is known or the answers are open: ten or more cases of known truth, with more labels than half of
-        them, or with ten or more truths, a tenth of all, that come once. Any other answer is an unknown word:
-        counted, and silent.
+        The possible answers; empty if answers are free text. By default the labels of the truth. If no truth
+        is known or the answers are open, the labels of the answers are added. Answers are open if there are
+        ten or more cases of known truth, and either more different truths than half of these cases, or ten or
+        more truths that occur once and are more than a tenth of these cases. Any other answer is an unknown
+        word: counted, and silent.
     notes : sequence of str, optional
         Sentences about how the log was read; further ones are added to them.
 
@@ -310,7 +312,7 @@ def make_log(
 
 
 class _Texts(NamedTuple):
-    """Answers and truths as indices of labels, each with labels of its own."""
+    """Answers and truths as indices of labels, with a list of labels for each of both."""
 
     codes: NDArray[np.int64]
     labels: list[str]
@@ -319,7 +321,7 @@ class _Texts(NamedTuple):
 
 
 def _scored(given: Measures, texts: _Texts, groups: NDArray[np.int64] | None) -> Scored | None:
-    """Return the truth by scores, where some say more than the texts."""
+    """Return the truth by the log's scores; None where they say the same as the texts."""
     scores = checked_numbers(given.scores, texts.codes.shape, "scores", at_least=0.0)
     if scores is None:
         return None
@@ -335,7 +337,7 @@ def _scored(given: Measures, texts: _Texts, groups: NDArray[np.int64] | None) ->
 
 
 def label_of(value: Any) -> str:
-    """Return a label as text, as labels are compared; "" stands for none.
+    """Return a label as text for comparisons; "" without a label.
 
     >>> label_of(1.0), label_of(" yes "), label_of("1.0"), label_of("TRUE"), label_of(float("nan"))
     ('1', 'yes', '1', 'True', '')
@@ -366,7 +368,7 @@ def sorted_labels(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _labels_of(given: Any, shape: tuple[int, ...], what: str) -> tuple[NDArray[np.int64], list[str]]:
-    """Return a number for each label, -1 for none and -2 for not asked, and the labels by these numbers."""
+    """Return an index for each label, -1 without one and -2 for a judge not asked, and the list of labels."""
     import pandas as pd
 
     if isinstance(given, Coded):
@@ -393,7 +395,7 @@ def _labels_of(given: Any, shape: tuple[int, ...], what: str) -> tuple[NDArray[n
 
 
 def _is_open(truth: NDArray[np.int64], groups: NDArray[np.int64] | None) -> bool:
-    """Whether new cases are likely to have other truths; the share that comes once estimates how likely.
+    """Return whether new cases are likely to have other truths, by the share of truths that occur once.
 
     A case that was asked several times counts once.
     """
@@ -408,7 +410,7 @@ def _is_open(truth: NDArray[np.int64], groups: NDArray[np.int64] | None) -> bool
 
 
 def _numbers_alike(codes: NDArray[np.int64], labels: list[str]) -> tuple[NDArray[np.int64], list[str]]:
-    """Return codes and labels in which numbers that are equal are one label."""
+    """Return codes and labels after equal numbers became one label."""
     places: dict[str, int] = {}
     of_label = [places.setdefault(number_text(label), len(places)) for label in labels]
     return np.array([*of_label, UNASKED, SILENT], dtype=np.int64)[codes], list(places)
@@ -417,7 +419,7 @@ def _numbers_alike(codes: NDArray[np.int64], labels: list[str]) -> tuple[NDArray
 def _classes(
     given: Sequence[Any] | None, true_labels: list[str], labels: list[str], *, is_open: bool
 ) -> tuple[str, ...]:
-    """Return the possible answers; see :func:`make_log`."""
+    """Return the possible answers, sorted; see :func:`make_log`."""
     if given is not None:
         named = list(dict.fromkeys(map(label_of, given)))
         others = [label for label in true_labels if label not in named]
@@ -442,7 +444,7 @@ def _classes(
 def _coded(
     codes: NDArray[np.int64], labels: list[str], classes: tuple[str, ...]
 ) -> tuple[NDArray[np.int64], Counter[str]]:
-    """Return indices in `classes`, and how often each label that is no class was given."""
+    """Return answers as indices in `classes`, and the count of each label that is no class."""
     place = {label: number for number, label in enumerate(classes)}
     of_label = np.array([*(place.get(label, SILENT) for label in labels), UNASKED, SILENT], dtype=np.int64)
     times = np.bincount(codes[codes >= 0], minlength=len(labels)).tolist()

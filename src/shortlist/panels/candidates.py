@@ -1,4 +1,4 @@
-"""Sets of judges that a search tries: all of them for a few judges, and some beyond."""
+"""Sets of judges that a search tries: all sets of a few judges, and some sets of many."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -15,19 +15,21 @@ from shortlist.panels.learning import PRUNED, UNSCORED, VOTES, VOTING, OutOfFold
 from shortlist.panels.recipes import Candidate, Cases, Judges
 
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
-"""Most judges of which all sets are stages, and of which all chains of two single judges are tried."""
+"""Largest number of judges of which all sets become stages, and of which all chains of two judges are
+tried.
+"""
 LARGEST_GROWN, MOST_VOTERS = 5, 15
-"""Largest set of judges that grows one by one, and most judges that vote."""
+"""Size of the largest set that grows judge by judge, and largest number of voting judges."""
 MOST_TRIPLES, MOST_PAIRS_AT_ONCE = 60, 40
-"""Most chains of three stages, and of two judges at once before a third one."""
+"""Largest number of chains of three stages, and of chains that ask two judges at once before a third."""
 CASES_A_JUDGE = 5
-"""Cases for each judge that policies of several judges are chosen from."""
+"""Number of cases per judge needed to choose policies of several judges."""
 NEAR_SLOPES = 16
-"""Number of prices of a mistake at which policies are compared with the best one."""
+"""Number of trade-offs of loss and price at which policies are compared with the best one."""
 
 
 def committees_of(cases: Cases) -> list[Judges]:
-    """Return committees of many judges: the most accurate ones, those that are added one by one, and all."""
+    """Return committees of many judges: the most accurate ones, grown ones, and all judges."""
     n = cases.n_judges
     ranked = ranked_judges(cases)
     grown = _grown_by_votes(cases, ranked)
@@ -44,7 +46,7 @@ SIZES = (2, 3, 4, 5, 7, 9, 11, 13, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 
 
 
 def ranked_sets(cases: Cases) -> list[Judges]:
-    """Return all sets of two and more of a few judges; of many the best ones together, and all judges."""
+    """Return all sets of two or more judges; with many judges only sets of the best ones, and all judges."""
     n = cases.n_judges
     if n <= ALL_SETS_UP_TO:
         return [one for size in range(2, n + 1) for one in itertools.combinations(range(n), size)]
@@ -53,20 +55,23 @@ def ranked_sets(cases: Cases) -> list[Judges]:
 
 
 def ranked_judges(cases: Cases) -> list[int]:
-    """Return the judges, those that lose least as they answer first."""
+    """Return the indices of the judges by their loss when they answer alone, the best first."""
     losses = [int(cases.losses_of(column).sum()) for column in _columns(cases)]
     return sorted(range(cases.n_judges), key=lambda judge: (losses[judge], judge))
 
 
 def _columns(cases: Cases) -> Iterator[NDArray[np.int64]]:
-    """Yield the answers of each judge; -1 for silence."""
+    """Yield the answers of each judge as class indices, ``(n_cases,)``; -1 for silence."""
     for judge in range(cases.n_judges):
         words = cases.answers.words[:, judge]
         yield np.where(words == cases.answers.n_classes, -1, words)
 
 
 def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
-    """Add the judge that makes the plurality of all so far lose least, one after the other."""
+    """Return a committee grown by votes.
+
+    Each step adds the judge with which the plurality of all members loses least.
+    """
     members = [ranked[0]]
     judged = cases.decisions[VOTES]
     no_judge = judged.of(()).decision
@@ -84,7 +89,7 @@ def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
 
 
 def stage_sets(cases: Cases, name: str) -> list[Judges]:
-    """Return the sets of judges whose answers are decided together; one judge each by its confidence."""
+    """Return the sets of judges that are decided together; by confidence single judges."""
     n = cases.n_judges
     if name == BY_CONFIDENCE:
         return [(judge,) for judge in np.flatnonzero(cases.answers.confidence.any(axis=0)).tolist()]
@@ -95,7 +100,7 @@ def stage_sets(cases: Cases, name: str) -> list[Judges]:
 
 
 def _grown_sets(cases: Cases, name: str) -> list[Judges]:
-    """Return sets that grow by the judge who helps most, from the best judge and the best bargain."""
+    """Return sets that grow by the most helpful judge, from the best judge and from the best bargain."""
     n, losses = cases.n_judges, _losses_alone(cases, name)
     mean = cases.prices.mean(axis=0)
     starts = {int(np.argmin(losses)), int(np.argmin(losses + np.max(losses) * mean / max(mean.max(), 1)))}
@@ -121,13 +126,12 @@ def _losses_alone(cases: Cases, name: str) -> NDArray[np.int64]:
 def pairs_of(
     cases: Cases, name: str, sets: list[Judges], tried: list[Candidate]
 ) -> list[tuple[Judges, Judges]]:
-    """Return the chains of two stages: each set, and one that contains it; by confidence any other judge.
+    """Return chains of two stages: each set, and a set that contains it; by confidence any other judge.
 
-    Of many judges votes of two of them are left out, which decide little that one of them does not. Two
-    judges at once before a third one come from the agreement cascades of three that are nearest to their
-    front.
+    Of many judges, votes of two are left out, as they rarely decide differently from one of the two. Chains
+    of two judges at once before a third come from the agreement cascades nearest to their front.
 
-    `tried`: agreement cascades.
+    `tried`: agreement cascades of three judges.
     """
     n = cases.n_judges
     if name == BY_CONFIDENCE:
@@ -151,14 +155,14 @@ def pairs_of(
 
 
 def told_apart(cases: Cases) -> int:
-    """Return among how many judges the cases can choose; at least as many as are few."""
+    """Return the number of judges that the cases can tell apart; at least :data:`ALL_SETS_UP_TO`."""
     return max(ALL_SETS_UP_TO, len(cases.truth) // CASES_A_JUDGE)
 
 
 def promising_judges(cases: Cases, most: int) -> Judges:
-    """Return at most `most` judges: those that no cheaper one beats, and then those that lose least.
+    """Return at most `most` judges: first those that no cheaper judge beats, then those with the least loss.
 
-    There are no more than one for :data:`CASES_A_JUDGE` cases, as fewer cases do not tell more judges apart.
+    There is at most one for :data:`CASES_A_JUDGE` cases, as fewer cases cannot tell more judges apart.
     """
     most = min(most, told_apart(cases))
     if cases.n_judges <= most:
@@ -173,10 +177,10 @@ def promising_judges(cases: Cases, most: int) -> Judges:
 
 
 def near_front(found: Sequence[Candidate], most: int) -> list[Candidate]:
-    """Return at most `most` policies, those nearest to the best of all at some price of a mistake.
+    """Return the at most `most` policies nearest to the best one at some trade-off of loss and price.
 
-    At each slope of the convex hull of loss and price a policy costs a share more than the best one; the
-    least of these shares counts.
+    At each slope of the convex hull of loss and price a policy costs a share more than the best one; its
+    least share counts.
     """
     if len(found) <= most:
         return list(found)
@@ -187,10 +191,10 @@ def near_front(found: Sequence[Candidate], most: int) -> list[Candidate]:
 
 
 def trade_offs(points: Floats, most: int) -> list[float]:
-    """Return the worth of one step of price in steps of loss: at most `most` values.
+    """Return trade-offs, each the worth of a step of price in steps of loss, at most `most`.
 
-    They are the slopes of the convex hull of loss and price, evenly spread, at each of which another corner
-    is best. `points`: loss and price, ``(n_points, 2)``.
+    They are slopes of the convex hull of loss and price, evenly spread; another corner is best at each.
+    `points`: loss and price, ``(n_points, 2)``.
     """
     order = points[np.lexsort((points[:, 1], points[:, 0]))]
     front = order[np.concatenate([[True], order[1:, 1] < np.minimum.accumulate(order[:, 1])[:-1]])]
@@ -211,9 +215,11 @@ def _slope(lossless: Floats, cheap: Floats) -> float:
 
 
 def confident_triples(cases: Cases, found: list[Candidate]) -> list[tuple[Judges, Judges, Judges]]:
-    """Return cascades of three judges by confidence: all of few judges, else some of two with one more.
+    """Return cascades of three judges by confidence.
 
-    `found`: policies, of which cascades of two are grown.
+    Of few judges all of them; of many, cascades of two with a third judge.
+
+    `found`: policies that contain the cascades of two.
     """
     tells = {judge for (judge,) in stage_sets(cases, BY_CONFIDENCE)}
     orders: Iterator[Judges] = itertools.permutations(range(cases.n_judges), 3)
@@ -230,7 +236,7 @@ def confident_triples(cases: Cases, found: list[Candidate]) -> list[tuple[Judges
 
 
 def triples_of(found: list[Candidate], name: str, sets: list[Judges]) -> list[tuple[Judges, Judges, Judges]]:
-    """Return chains of three stages: those of two on the front, with a set between, before or behind."""
+    """Return chains of three stages: chains of two on the front, with a set before, between or behind."""
     known = list(dict.fromkeys(one.recipe.sets for one in found if one.recipe.learner == name))
     triples: dict[tuple[Judges, ...], None] = {}
     for chain in (one for one in known if len(one) == 2):
@@ -242,9 +248,9 @@ def triples_of(found: list[Candidate], name: str, sets: list[Judges]) -> list[tu
 
 
 def fallbacks_of(cases: Cases) -> list[tuple[Judges, Judges]]:
-    """Return each judge that is silent in some case, with each other one that is asked there.
+    """Return each judge that is silent in some case, with each judge that can replace it there.
 
-    Of many judges the most promising ones.
+    Of many judges only the most promising ones.
     """
     judges = promising_judges(cases, ALL_PAIRS_UP_TO)
     is_silent = (cases.answers.words == cases.answers.n_classes).any(axis=0)
@@ -258,11 +264,14 @@ SINGLE, PAIRS, LEARNED, VOTED = "single judges", "pairs that agree", "learned sc
 CASCADES_OF_THREE, CASCADES_OF_FOUR = "agreement cascades of three", "agreement cascades of four"
 THREE_STAGES, CONFIDENT = "chains of three stages", "cascades by confidence"
 UNLEARNED = {SINGLE, FALLBACKS, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR, CONFIDENT}
-"""Families in whose decisions nothing is learned, so that their policies cost next to nothing to measure."""
+"""Families whose decisions are not learned, so that their policies cost almost nothing to measure."""
 
 
 class Shape(NamedTuple):
-    """A shape of cases, the families that are tried for it, the cheap and promising ones first, and why."""
+    """Shape of cases, with the families that are tried for it and the reason.
+
+    Cheap and promising families come first.
+    """
 
     name: str
     holds: Callable[[Cases], bool]
@@ -270,7 +279,7 @@ class Shape(NamedTuple):
     why: str
 
     def sentence(self, cases: Cases) -> str:
-        """Say in one line what is searched and why."""
+        """Return a sentence on the searched families and the reason."""
         return (
             f"For {self.name} ({counted(cases.n_judges, 'judge')}), these are searched: "
             f"{all_of(self.families)}. {self.why}."
@@ -278,7 +287,7 @@ class Shape(NamedTuple):
 
 
 def _all_differ(answers: Heard) -> bool:
-    """Whether no two judges answer any case alike."""
+    """Return whether no two judges answer any case alike."""
     own = answers.words == np.arange(answers.words.shape[1])
     return bool((own | (answers.words == answers.n_classes)).all())
 
@@ -322,9 +331,9 @@ SHAPES = (
         "Pairs are learned where they agree well",
     ),
 )
-"""The first shape that holds is taken."""
+"""Shapes in order; the first one that holds is taken."""
 
 
 def shape_of(cases: Cases) -> Shape:
-    """Return the shape of cases."""
+    """Return the first shape that holds for the cases."""
     return next(shape for shape in SHAPES if shape.holds(cases))

@@ -1,4 +1,4 @@
-"""Fronts of panels from a log: the cases that choose, the cases that measure, and figures of each point."""
+"""Fronts of panels from a log: training cases, hold-out cases, and the figures of each point."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -54,9 +54,9 @@ from shortlist.runs.units import Work, run_units
 from shortlist.runs.workers import Unit, Where
 
 N_PARTS = 5
-"""Parts into which few cases are cut; each measures panels that were chosen on the others."""
+"""Number of parts of few cases; each part measures panels that were chosen on the others."""
 OWN_SHARE = 0.5
-"""Share of a time limit for the search on all cases; those without each part have the rest."""
+"""Share of a time limit for the search on all cases; the searches without each part share the rest."""
 
 
 def choose_panels(
@@ -68,19 +68,19 @@ def choose_panels(
     test: AnswerLog | None = None,
     workers: Where = 1,
 ) -> PanelChoice:
-    """Find the front of panels over the judges of a log.
+    """Return the front of panels over the judges of a log.
 
-    Some of the cases are held out and measure, or panels are chosen anew without each part of the cases; see
+    Some cases are held out and measure, or panels are chosen anew without each part of the cases; see
     :func:`shortlist.panels.panel_options.all_choose`. Cases of one group stay together.
 
-    `objectives`: out of :data:`shortlist.panels.objectives.OBJECTIVES`; see `LEADING` there. Price is among
-    them. `budget`: its limit, or Ctrl-C, ends the search with the panels found so far. `test`: cases of
-    another log, which measure; all others choose then, but for those that calibrate a promise. `workers`:
-    where the searches run that are repeated without each part of the cases; see
-    :func:`shortlist.runs.units.open_workers`. The answer does not depend on them.
+    `objectives`: names in :data:`shortlist.panels.objectives.OBJECTIVES`, price included; see `LEADING`
+    there. `budget`: its limit, or Ctrl-C, ends the search with the panels found so far. `test`: cases of
+    another log, which measure; all others then choose, except those that calibrate a promise. `workers`:
+    place of the repeated searches without each part of the cases; see
+    :func:`shortlist.runs.units.open_workers`. The answer does not depend on it.
 
-    Raises BadInputError if fewer than 20 cases of known truth, or one class, are there; or latency is an
-    objective and no log tells it.
+    Raises BadInputError if there are fewer than 20 cases of known truth, or only one class, or latency is an
+    objective that no log has.
     """
     options, budget = options or PanelOptions(), budget or Budget()
     check_panel_options(log, options, objectives)
@@ -116,15 +116,15 @@ def choose_panels(
 
 
 _Parts: TypeAlias = tuple[AnswerLog, AnswerLog, AnswerLog | None]
-"""Cases that choose, that measure, and that calibrate."""
+"""Training cases, hold-out cases, and calibration cases."""
 
 _Question: TypeAlias = tuple[_Parts, list[str], PanelOptions, Sequence[str]]
 
 
 def _by_workers(asked: Sequence[_Question], budget: Budget, workers: Where) -> list[PanelChoice]:
-    """Return the choice on all cases, the first, and those without each part, each by a worker.
+    """Return the choice on all cases, the first, and the choices without each part, each made by a worker.
 
-    Each has as much time as it would have one after the other.
+    Each has as much time as in one process.
     """
     share = (1 - OWN_SHARE) / N_PARTS
     limits = [
@@ -145,7 +145,7 @@ def _chosen_there(asked: _Question, budget: Budget) -> PanelChoice:
 
 
 def _with_few_decisions(choice: PanelChoice) -> PanelChoice:
-    """Return a choice with the decisions of the policies that were found; others would fill the memory."""
+    """Return a choice with the decisions of its policies alone; all others would fill the memory."""
     recipes = [one.recipe for one in (*choice.found, *choice.of_two)]
     sets = {one for recipe in recipes for way in recipe.ways for one in way.sets}
     for decision in choice.cases.decisions.values():
@@ -155,14 +155,14 @@ def _with_few_decisions(choice: PanelChoice) -> PanelChoice:
 
 
 def measured_on_unseen(choice: PanelChoice, log: AnswerLog, test: AnswerLog) -> PanelChoice:
-    """Return a choice from a log that cases of another one measure."""
+    """Return a choice from a log that the cases of another log measure."""
     return replace(choice, test=unseen_cases(test, log), parts=(), is_tested=True)
 
 
 def _beside(
     unseen: AnswerLog, known: AnswerLog, options: PanelOptions
 ) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
-    """Return the cases to choose by, others to measure by, and cases to calibrate a promise."""
+    """Return training cases, unseen cases that measure, and the calibration cases of a promise."""
     if options.demand is None:
         return known, unseen, None
     chosen, _, calibration = split_cases(known, options)
@@ -203,7 +203,10 @@ def _chosen(
 
 
 def _promising(choice: PanelChoice, demand: Demand, max_stages: int, budget: Budget) -> PanelChoice:
-    """Return the front of what is promised, of ways to ask and of the points of the ordinary front."""
+    """Return the front of policies that keep a promise.
+
+    Candidates are ways to ask, and the points of the front without a promise.
+    """
     fronts = [one.recipe for one in choice.found]
     ways = [*ways_to_ask(choice.cases, max_stages), *(one for one in fronts if one.router is not None)]
     known = set(ways)
@@ -238,13 +241,15 @@ def _searched(
 
 
 DOUBLINGS = 4
-"""A share of missed positives counts from a 16th of as many false alarms to 16 times as much."""
+"""Number of doublings of the balanced weights: missed positives count from 1/16 to 16 times as much as false
+alarms.
+"""
 FINEST_WEIGHT = 4
-"""The smaller of two weights; the other one is rounded to a whole number."""
+"""Smaller one of two weights; the other one is rounded to a whole number."""
 
 
 def weights_of(n_positive: int, n_negative: int) -> list[tuple[int, int]]:
-    """Return the costs of a missed positive and of a false alarm, from the balanced weights to both sides.
+    """Return weights of a missed positive and of a false alarm, from the balanced pair to both sides.
 
     >>> weights_of(50, 100)[:3]
     [(8, 4), (4, 4), (16, 4)]
@@ -264,11 +269,11 @@ def weights_of(n_positive: int, n_negative: int) -> list[tuple[int, int]]:
 def find_by_two_errors(
     cases: Cases, objectives: Sequence[str], *, max_stages: int, budget: Budget
 ) -> tuple[list[Candidate], list[str]]:
-    """Search policies by missed positives, false alarms and price, and say what was searched.
+    """Return policies by missed positives, false alarms and price, and claims about the search.
 
-    For one weight of the two kinds of mistakes the front of loss and price is searched, complete or not, and
-    the policies of all weights are compared. So what is found is the best at some weight and price; a point
-    that no weight makes the best is not looked for. `cases`: of two classes.
+    For each pair of weights of the two errors the front of loss and price is searched, completely or not.
+    Then the policies of all weights are compared. So every result is best at some weight and price; other
+    points are not searched. `cases`: of two classes.
     """
     n_positive = int((cases.truth == cases.positive).sum())
     weights = weights_of(n_positive, len(cases.truth) - n_positive)
@@ -294,14 +299,14 @@ def find_by_two_errors(
 
 
 def _is_idle(found: Candidate) -> bool:
-    """Whether the judges asked last are paid, but what they say never decides."""
+    """Return whether the last judges are paid although their answers never decide."""
     return found.recipe.thresholds[-1] == NEVER
 
 
 def _without_idle(searched: Searched, objectives: Sequence[str]) -> Searched:
-    """Return the finds of a search without policies that pay for an answer which never decides.
+    """Return the result of a search without policies that pay for answers which never decide.
 
-    Where a person decides all cases in the end, asking judges first buys nothing.
+    Where a person decides every case in the end, asking judges before gains nothing.
     """
     found, of_two, tried = (
         [one for one in every if not _is_idle(one)]
@@ -330,7 +335,7 @@ def _front(
 
 
 def _asked_at(recipe: Recipe, n_judges: int) -> list[int]:
-    """Return the first stage, from 1, in which each judge is asked; 0: never."""
+    """Return the first stage, from 1, that asks each judge, ``(n_judges,)``; 0: never."""
     stages = [0] * n_judges
     longest = max(len(way.sets) for way in recipe.ways)
     for number in range(longest, 0, -1):
@@ -348,10 +353,10 @@ def _ordered(choice: PanelChoice) -> PanelChoice:
 
 
 def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> PanelChoice:
-    """Return the front of the candidates about which a demand is promised, all of them together.
+    """Return the front of the candidates that keep a demand, at one confidence level for all.
 
-    Where nothing is promised, the front is the one candidate that is most likely to keep the demand, and it
-    answers no case. `choice`: with the training and calibration cases; its own front is left out.
+    If none does, the front is the candidate most likely to keep the demand, which then answers no case.
+    `choice`: with the training and calibration cases; its own front is left out.
     """
     told = promised(found, demand)
     recipes = {recipe_of(found, place, is_promised=True): one for place, one in told}
@@ -378,7 +383,7 @@ def _with_front(choice: PanelChoice, found: list[Candidate]) -> PanelChoice:
 
 
 def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
-    """Return notes on the cases: how many choose and measure, and what was missing."""
+    """Return notes on the cases: the numbers of training and hold-out cases, and missing values."""
     said = [*log.notes]
     if log.is_open and can_agree(log):
         folds = {"capitals": log.folds_case, "punctuation": log.folds_punctuation}

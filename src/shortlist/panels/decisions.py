@@ -1,7 +1,7 @@
 """Decision on a case by the answers so far: by votes, by learned scores, or by the latest confidence.
 
-A decision names a class and how sure it is of it, between 0 and 1. It names none without an answer
-and, unless it is requested, where two classes are equal; such a case is never sure.
+A decision names a class and its confidence, between 0 and 1. It names none without an answer. Of equal
+classes it names one only if that is requested; such a case has no confidence.
 """
 
 from collections.abc import Sequence
@@ -22,35 +22,39 @@ from shortlist.panels._kernels import (
 from shortlist.panels.answer_log import AnswerLog, can_agree
 
 EQUAL = 1e-9
-"""Probabilities that differ by no more are equal, whoever adds them up."""
+"""Difference up to which probabilities are equal, so that the order of their sums does not matter."""
 
 MOST_KNOTS, FEWEST_AT_KNOT = 10, 30
-"""Most knots of a judge's confidence, and fewest cases at each; two knots where cases are few."""
+"""Largest number of knots of a judge's confidence, and least number of cases at each; few cases have two
+knots.
+"""
 
 LOG_ODDS = 4.0
-"""Log-odds of one unit of confidence, which keeps most of it between 0 and 1."""
+"""Log-odds of one unit of confidence, so that most confidences lie between 0 and 1."""
 
 PLURALITY, MAJORITY = "plurality", "majority"
 VOTE_RULES = (PLURALITY, MAJORITY)
-"""The class with most votes; the class with more than half of all votes."""
+"""Vote rules: most votes, or more than half of all votes."""
 
 IGNORED, COUNTED = "ignored", "counted"
 MISSING = (IGNORED, COUNTED)
-"""Whether votes that are missing count in the denominator of a majority and of how sure it is."""
+"""Treatment of missing votes: left out of the denominator of a majority and of the confidence, or counted in
+it.
+"""
 
 UNANSWERED, FIRST, LATEST = "unanswered", "first", "latest"
 TIES = (UNANSWERED, FIRST)
-"""Decisions where votes are equal: nothing, or the first of the equal classes.
+"""Treatment of equal votes: no decision, or the first of the equal classes.
 
-Agreement cascades take the latest: the class that the last of the judges gave who gave one of them.
+Agreement cascades take the latest: the class of the last judge that gave one of them.
 """
 
 
 class Decided(NamedTuple):
     """Decisions about cases.
 
-    `codes`: places of the classes, ``(n_cases,)``; -1 where nothing is decided. `sure`: how sure, from 0 to
-    1, ``(n_cases,)``; 0 where nothing is decided.
+    `codes`: class indices, ``(n_cases,)``; -1 without a decision. `sure`: confidence from 0 to 1,
+    ``(n_cases,)``; 0 without a decision.
     """
 
     codes: NDArray[np.int64]
@@ -58,11 +62,11 @@ class Decided(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """Answers as decisions take them, with one column for each judge.
+    """Answers in the form that decisions take, with one column for each judge.
 
-    `words`: places of the classes that were answered, ``(n_cases, n_judges)``; ``n_classes`` for silence.
-    `confidence`: how sure each judge was, on the scale of :class:`ConfidenceScale`, ``(n_cases, n_judges)``;
-    0 where the judge gives none.
+    `words`: class indices of the answers, ``(n_cases, n_judges)``; ``n_classes`` for silence. `confidence`:
+    confidence of each judge on the scale of :class:`ConfidenceScale`, ``(n_cases, n_judges)``; 0 where the
+    judge gives none.
     """
 
     words: NDArray[np.int64]
@@ -70,21 +74,21 @@ class Heard(NamedTuple):
     n_classes: int
 
     def at(self, rows: Any) -> "Heard":
-        """Return some of the cases."""
+        """Return the answers to some of the cases."""
         return Heard(self.words[rows], self.confidence[rows], self.n_classes)
 
     def of(self, judges: Any) -> "Heard":
-        """Return the columns of some judges."""
+        """Return the answers of some judges."""
         places = list(judges)
         words, confidence = self.words[:, places], self.confidence[:, places]
         return Heard(np.ascontiguousarray(words), np.ascontiguousarray(confidence), self.n_classes)
 
 
 class Curve(NamedTuple):
-    """Worth of the confidence of a judge: straight lines between knots, and level outside them.
+    """Credibility of a judge by its confidence: straight lines between knots, and constant outside them.
 
-    `knots`: confidences, rising, ``(n_knots,)``. `values`: what each is put as, ``(n_knots,)``: the log-odds
-    that the judge is right, in units of `LOG_ODDS`. `usual`: what stands for a confidence that is not told.
+    `knots`: confidences, rising, ``(n_knots,)``. `values`: log-odds that the judge is right at each knot, in
+    units of `LOG_ODDS`, ``(n_knots,)``. `usual`: value for a missing confidence.
     """
 
     knots: Floats
@@ -94,9 +98,9 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ConfidenceScale:
-    """Conversion of the confidence of each judge, on whatever scale, to a common scale of credibility.
+    """Conversion of the confidence of each judge, on any scale, to a common scale of credibility.
 
-    `curves`: None for a judge that never tells how sure it is.
+    `curves`: one per judge; None for a judge that never gives a confidence.
 
     >>> scale = ConfidenceScale((Curve(np.array([0.5, 0.9]), np.array([0.0, 1.0]), 0.25), None))
     >>> scale.of(np.array([[0.7, 0.7], [0.95, 0.7], [np.nan, 0.7]]), (3, 2)).round(6).tolist()
@@ -115,12 +119,15 @@ class ConfidenceScale:
         return ConfidenceScale(tuple(self.curves[judge] for judge in judges))
 
     def told_as(self, judge: int, value: float) -> float:
-        """Return the confidence that has a value, where the values of a judge rise with its confidence."""
+        """Return the confidence of a judge at a value of the scale.
+
+        The values must rise with the confidence.
+        """
         curve = self.curves[judge]
         return value if curve is None else float(np.interp(value, curve.values, curve.knots))
 
     def of(self, confidence: Floats | None, shape: tuple[int, int]) -> Floats:
-        """Return confidences on the scale, ``(n_cases, n_judges)``; 0 where a judge never tells any."""
+        """Return confidences on the scale, ``(n_cases, n_judges)``; 0 for a judge that never gives one."""
         scaled = np.zeros(shape)
         for judge, curve in enumerate(self.curves):
             if curve is not None and confidence is None:
@@ -131,13 +138,14 @@ class ConfidenceScale:
 
 
 def confidence_scale(log: AnswerLog) -> ConfidenceScale:
-    """Learn the scale of the confidences of a log from its cases of known truth.
+    """Return the scale of the confidences of a log, learned from its cases of known truth.
 
-    Of a log of scores alone, where a judge's answer is taken by its confidence, it is the confidence itself:
-    as it is from 0 to 1, or else from the least, 0.5, to the largest, 1; 0 where it is not told.
-    The cases of a judge, by rising confidence, are cut into parts of about equal size. Each is a knot, at its
-    middle confidence, with the log-odds of the share that is right. So it need not rise: some judges tell
-    how probable one class is, and are sure at both ends.
+    In a log of scores alone, where a judge's answer is taken by its confidence, the value is the confidence
+    itself. Between 0 and 1 it stays; otherwise it is stretched from 0.5, the least, to 1, the largest. It is
+    0 where none is given. In other logs the cases of a judge are cut, by rising confidence, into parts of
+    about equal size. Each part is a knot at its middle confidence, with the log-odds of its share of right
+    answers. So values need not rise: some judges give the probability of one class, and are credible at both
+    ends.
     """
     if log.confidence is None:
         return ConfidenceScale((None,) * len(log.judges))
@@ -152,7 +160,10 @@ def confidence_scale(log: AnswerLog) -> ConfidenceScale:
 
 
 def _plain_curve(sure: Floats) -> Curve | None:
-    """Return confidences from 0 to 1 as they are, others stretched to 0.5 to 1; None if all are equal."""
+    """Return a curve that keeps confidences from 0 to 1, or stretches others to 0.5 to 1.
+
+    None if all are equal.
+    """
     if not len(sure) or sure.min() == sure.max():
         return None
     if sure.min() >= 0 and sure.max() <= 1:
@@ -172,7 +183,7 @@ def _curve(sure: Floats, right: NDArray[np.bool_]) -> Curve:
 
 
 def heard(log: AnswerLog, scale: ConfidenceScale) -> Heard:
-    """Return the answers of a log as decisions take them; what was not asked is silent."""
+    """Return the answers of a log in the form that decisions take; judges not asked count as silent."""
     n_classes = len(log.classes)
     words = np.where(log.answers < 0, n_classes, log.answers).astype(np.int64)
     return Heard(words, scale.of(log.confidence, log.answers.shape), n_classes)
@@ -183,24 +194,24 @@ class JudgesDecision(Protocol):
 
     @property
     def judges(self) -> tuple[int, ...]:
-        """Places of the judges whose answers decide."""
+        """Indices of the judges whose answers decide."""
 
     def decide(self, answers: Heard) -> Decided:
         """Decide cases; `answers` has a column for each of `judges`."""
 
     def plain(self) -> dict[str, Any]:
-        """Return it as plain data, as an exported policy has it."""
+        """Return the decision as plain data for an exported policy."""
 
 
 @dataclass(frozen=True, eq=False)
 class JudgeVotes:
-    """Every judge has votes, and the class with most of them, or with more than half, is decided.
+    """Votes of judges, which decide for the class with most of them, or with more than half.
 
-    Equal classes are not decided, unless the first or the latest of equals is requested.
+    Equal classes are not decided, unless `ties` asks for the first or the latest of them.
 
-    `votes`: how many each has. `rule`: one of ``"plurality", "majority"``. `missing`, one of ``"ignored"``
-    and ``"counted"``: whether the votes of the silent count in the denominator. `ties`: one of
-    ``"unanswered", "first", "latest"``; the latest is the class that the last of `judges` gave.
+    `votes`: number of votes of each judge. `rule`: ``"plurality"`` or ``"majority"``. `missing`:
+    ``"ignored"``, or ``"counted"`` if silent votes count in the denominator. `ties`: ``"unanswered"``,
+    ``"first"`` or ``"latest"``; the latest is the class of the last of `judges`.
 
     >>> answers = Heard(np.array([[0, 0, 1], [0, 1, 2], [1, 2, 2]]), np.zeros((3, 3)), 2)
     >>> JudgeVotes((0, 1, 2), (1, 1, 1)).decide(answers).codes.tolist()
@@ -216,7 +227,7 @@ class JudgeVotes:
     ties: str = UNANSWERED
 
     def decide(self, answers: Heard) -> Decided:
-        """Decide cases by votes; how sure it is, is the share of the winner."""
+        """Decide cases by votes; the confidence is the winner's share of votes."""
         return decided_by_folds([self], answers, np.zeros(len(answers.words), dtype=np.int64))
 
     def of(self, judges: tuple[int, ...]) -> "JudgeVotes":
@@ -224,20 +235,22 @@ class JudgeVotes:
         return replace(self, judges=judges, votes=tuple(self.votes[judge] for judge in judges))
 
     def plain(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the votes as plain data."""
         return {"rule": self.rule, "votes": list(self.votes), "missing": self.missing, "ties": self.ties}
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Every answer adds a score to each class, and the softmax of the sums says how probable each class is.
+    """Scores that every answer adds to each class.
 
-    So decide logistic regression over label and confidence, and Dawid and Skene's model, whose scores are
-    logarithms of how often a judge gives each answer to cases of each class.
+    The softmax of their sums is the probability of each class.
 
-    `weights`: one after the other the bias, ``(n_classes,)``; what each answer adds, ``(n_judges, n_classes +
-    1, n_classes)``, the last answer being silence; and what it adds for each unit of confidence, ``(n_judges,
-    n_classes, n_classes)``. `rule`: how the scores were learned.
+    Logistic regression over label and confidence decides so, and also the model of Dawid and Skene, whose
+    scores are logarithms of the rates of each answer to cases of each class.
+
+    `weights`, in one array: the bias, ``(n_classes,)``; the score of each answer, ``(n_judges, n_classes + 1,
+    n_classes)``, with silence as the last answer; and the score per unit of confidence, ``(n_judges,
+    n_classes, n_classes)``. `rule`: name of the learner.
     """
 
     judges: tuple[int, ...]
@@ -265,7 +278,7 @@ class ScoreTable:
         return ScoreTable(judges, weights, k, self.rule)
 
     def plain(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the scores as plain data."""
         n, k = len(self.judges), self.n_classes
         bias, labels, slopes = np.split(self.weights, [k, k + n * (k + 1) * k])
         return {
@@ -277,13 +290,13 @@ class ScoreTable:
 
 
 Fitted = JudgeVotes | ScoreTable
-"""Decisions that are learned, of judges who answer."""
+"""Learned decisions of judges that answer."""
 
 
 def decided_by_folds(parts: Sequence[Fitted], answers: Heard, fold: NDArray[np.int64]) -> Decided:
-    """Decide each case by the decision of its fold, all of them of the same judges and kind.
+    """Decide each case by the decision of its fold; all of them have the same judges and kind.
 
-    `fold`, ``(n_cases,)``: the place in `parts`.
+    `fold`, ``(n_cases,)``: index in `parts`.
     """
     one, n_cases = parts[0], len(answers.words)
     codes, sure = np.empty(n_cases, dtype=np.int64), np.empty(n_cases)
@@ -302,16 +315,16 @@ def decided_by_folds(parts: Sequence[Fitted], answers: Heard, fold: NDArray[np.i
 
 
 BY_CONFIDENCE = "confidence"
-"""The rule by which the answer of the judge asked last is taken, as sure as that judge is."""
+"""Name of the rule that takes the answer of the judge asked last, with its confidence."""
 
 
 @dataclass(frozen=True, eq=False)
 class LatestAnswer:
-    """The latest answer is taken, as sure as the judge is who was asked last.
+    """Latest answer, with the confidence of the judge that was asked last.
 
-    A judge that gives no answer, or does not tell how sure it is, is not sure at all.
+    The confidence is 0 if that judge gives no answer or no confidence.
 
-    `judges`: in the order in which they are asked.
+    `judges`: in the order of asking.
 
     >>> answers = Heard(np.array([[0, 1], [0, 2]]), np.array([[0.5, 0.9], [0.5, 0.9]]), 2)
     >>> [column.tolist() for column in LatestAnswer((0, 1)).decide(answers)]
@@ -329,5 +342,5 @@ class LatestAnswer:
         return Decided(codes, np.where(spoke[:, -1], answers.confidence[:, -1], 0.0))
 
     def plain(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the rule as plain data."""
         return {"rule": BY_CONFIDENCE}

@@ -1,4 +1,4 @@
-"""Facts about a panel, each once: a dict that JSON, text and page read."""
+"""Facts about a panel, each once, in a dict for JSON, text and page."""
 
 import dataclasses
 import math
@@ -33,16 +33,16 @@ from shortlist.results.intervals import MARGIN
 from shortlist.results.objective import Limit
 
 Row = Mapping[str, Any]
-"""A point, a judge, or a policy of two, as :class:`PanelReport` has them."""
+"""Facts about a point, a judge, or a policy of two, as in :class:`PanelReport`."""
 
 MOST_BUDGETS = 10
 
 
 class Way(NamedTuple):
-    """Share of all cases that go one way, by stage.
+    """Shares of all cases that take one way, by stage.
 
-    `share`: the cases that go this way. `reached`, `answered`: by stage: the cases that reach it, and those
-    that it answers.
+    `share`: share of the cases on this way. `reached`, `answered`: for each stage, the share of cases that
+    reach it, and that it answers.
     """
 
     share: float
@@ -52,23 +52,25 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PanelReport:
-    """A panel, and the facts about it.
+    """Panel with the facts about it.
 
-    `ways`: what becomes of the cases that measure: of those that a router cannot tell, or of all without one,
-    and of those of each branch. `verdict`: the panel beside the best single judge, on these cases. `facts`:
-    plain values that JSON takes, which text and page read. Among them: `point`, its number on the front, None
-    of the best single judge. `front`: for each point ``number``, its objectives by name, ``latency`` or None,
-    ``promised`` or None, and ``stages`` in words, on the training cases, the first objective less its
-    optimism (:mod:`shortlist.panels.optimism`); `judges` and `cascades_of_two`, the
-    same of each judge by ``name``, and of each policy of at most two judges that no other such one beats,
-    less its optimism. `is_corrected`: whether the front is less its own.
-    `router_refused`: why there is no router where columns were named.
+    `ways`: shares of the cases that measure, for each way: that of cases a router cannot assign, or of all
+    cases without a router, and each branch. `verdict`: the panel against the best single judge on these
+    cases. `facts`: plain values for JSON, text and page.
+
+    Among them: `point`, its number on the front, None for the best single judge. `front`: for each point
+    ``number``, its objectives by name, ``latency`` or None, ``promised`` or None, and ``stages`` in words.
+    They are measured on the training cases, the first objective less its optimism
+    (:mod:`shortlist.panels.optimism`). `judges`: the same for each judge by ``name``. `cascades_of_two`: the
+    same for each policy of at most two judges that no other such policy beats. `is_corrected`: whether the
+    front is less its optimism. `router_refused`: reason why there is no router although columns were named.
+
     `held_out`: :class:`shortlist.panels.figures.PanelFigures`. `single`: the same of the best single judge.
-    `best_of_all`: of the best of all judges, where that one does not keep the limits. `n_parts`: of nested
-    cross-validation; 0 where other cases measure. `is_tested`: whether they are of another log.
-    `instead`: of a single judge: what the panel is worth that was picked. `break_even`: see
-    :func:`break_even_prices`. `notes`, `claims`: what was searched, and what
-    was missing in the log. `bound`: see :func:`shortlist.panels.recipes.bound_at`.
+    `best_of_all`: the same of the best of all judges, where limits exclude it. `n_parts`: number of parts of
+    nested cross-validation; 0 where other cases measure. `is_tested`: whether these are of another log.
+    `instead`: for a single judge, the sentence about the panel that it replaces. `break_even`: see
+    :func:`break_even_prices`. `notes`: missing values in the log. `claims`: the searched policies. `bound`:
+    see :func:`shortlist.panels.recipes.bound_at`.
     """
 
     panel: Panel
@@ -87,11 +89,11 @@ def panel_report(
     margin: float = MARGIN,
     instead: str = "",
 ) -> PanelReport:
-    """Return the facts about a point of a front of panels, which was picked within some limits.
+    """Return the facts about a point of a front of panels that was picked within some limits.
 
-    `point`: None for the best single judge within the limits, which may be on the front or not. `margin`: how
-    much worse than that judge still is as good, in the objective. `instead`: what is told of the panel that a
-    single judge takes the place of.
+    `point`: None for the best single judge within the limits, which need not be on the front. `margin`:
+    largest loss against that judge that is as good, in the objective. `instead`: sentence about the panel
+    that a single judge replaces.
     """
     if point is None:
         found = single_found(choice, best_single(choice, limits))
@@ -130,7 +132,7 @@ def panel_report(
 def _facts(
     choice: PanelChoice, panel: Panel, found: Candidate, told: Verdict, limits: Sequence[Limit]
 ) -> dict[str, Any]:
-    """Return the facts about a panel beside others, on the training and the hold-out cases."""
+    """Return the facts about a panel and its rivals, on the training and the hold-out cases."""
     price = found.price / (len(choice.cases.truth) * choice.steps)
     objective, rechosen = measure_of(choice.front.names), told.rechosen_figures
     front = [_front_row(choice, number) for number in range(len(choice.found))]
@@ -191,7 +193,7 @@ def _facts(
 
 
 def _one_answer(choice: PanelChoice, told: Verdict) -> dict[str, Any] | None:
-    """Return the best answer to every case where the single judge is no better; else None."""
+    """Return the best constant answer to every case where the single judge is no better; otherwise None."""
     if choice.cases.is_open or choice.guarantees:
         return None
     scoring = choice.scoring(choice.test)
@@ -202,7 +204,7 @@ def _one_answer(choice: PanelChoice, told: Verdict) -> dict[str, Any] | None:
 
 
 def _way_facts(panel: Panel, ways: Sequence[Way]) -> dict[str, Any]:
-    """Return the stages of a panel, its router and what is left, with the shares of the cases."""
+    """Return the stages of a panel, its router and the share of open cases, with the shares of the cases."""
     left = max(0.0, round(1 - sum(sum(way.answered) for way in ways), 9))
     stages, router = [_stages_facts(panel, number, way) for number, way in enumerate(ways)], None
     if panel.router is not None:
@@ -222,7 +224,7 @@ def _way_facts(panel: Panel, ways: Sequence[Way]) -> dict[str, Any]:
 
 
 def ways_of(panel: Panel, log: AnswerLog) -> tuple[Way, ...]:
-    """Return the fates of the cases of a log, for each of the ways of a panel."""
+    """Return the shares of the cases of a log by stage, for each of the ways of a panel."""
     outcome = panel.run(log)
     ways = []
     for number, stages in enumerate(panel.ways):
@@ -298,7 +300,7 @@ def _is_agreement(decision: JudgesDecision) -> bool:
 
 
 def _unequal_votes(panel: Panel, decision: JudgesDecision) -> dict[str, int] | None:
-    """Return the number of votes of each judge so far, where not all have one."""
+    """Return the number of votes of each judge so far, where one has more than one vote."""
     if not isinstance(decision, JudgeVotes) or {*decision.votes} <= {1} or len(decision.judges) < 2:
         return None
     pairs = zip(decision.judges, decision.votes, strict=False)
@@ -317,15 +319,15 @@ def calls_of(panel: Panel, outcome: Outcome, judges: tuple[str, ...]) -> Floats:
 
 
 def break_even_prices(choice: PanelChoice, own: Candidate) -> dict[str, dict[str, Any]]:
-    """Return at which price of each judge another policy would take the place of one.
+    """Return the price of each judge at which another policy would replace one, by name.
 
     Other policies are those of the front, single judges, and those of at most two judges that no other such
-    one dominates; not all that the search has tried. Where latency is an objective, they are no slower. Under
-    a promise they are the policies of the front that keep it.
+    policy dominates; not all that the search has tried. Where latency is an objective, they are no slower.
+    Under a promise they are the policies of the front that keep it.
 
-    `prices`, which it returns: ``now`` and ``up_to``: the price now, and the one from which on another policy
-    that loses no more is cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price
-    under which such a policy that asks it is cheaper. Empty where nothing has a price.
+    `prices`, which it returns: ``now``, the price now, and ``up_to``, the price above which another policy
+    that loses no more is cheaper; None if none ever is. For a judge that is not asked: ``below``, the price
+    under which a policy that asks it is cheaper. Empty where nothing has a price.
     """
     now = choice.chosen.prices.mean(axis=0)
     if not now.any():
@@ -347,7 +349,7 @@ def break_even_prices(choice: PanelChoice, own: Candidate) -> dict[str, dict[str
 
 
 def _calls_of_rivals(choice: PanelChoice, own: Candidate) -> list[Floats]:
-    """Return the rate at which the policies that lose no more than one call each judge."""
+    """Return the calls of each judge per case, for each policy that loses no more than `own`."""
     judges = range(choice.cases.n_judges)
     others = (
         [*choice.of_two, *(single_found(choice, judge) for judge in judges)] if not choice.guarantees else []
@@ -371,11 +373,11 @@ def what_one_gets(
     front: Sequence[Row], judges: Sequence[Row], of_two: Sequence[Row], *,
     price: float, objective: str, limits: Sequence[Limit],
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Return for round budgets a case the best point of the front, and the best judge alone.
+    """Return the best point of the front, and the best single judge, for round budgets per case.
 
-    They keep the limits that were requested, but for those on the price. The budgets go up to about twice
-    the price of the panel, and the last one pays for the dearest point. A budget that buys the same point as
-    the one before is left out.
+    They keep the requested limits, except limits on the price. The budgets go up to about twice the price of
+    the panel, and the last one pays for the dearest point. A budget that buys the same point as the one
+    before is left out.
     """
     rows: list[dict[str, Any]] = []
     kept = [limit for limit in limits if limit.name != PRICE]
@@ -405,7 +407,7 @@ def _best(rows: Sequence[Mapping[str, Any]], objective: str, budget: float) -> M
 
 
 def round_budgets(prices: Sequence[float]) -> list[float]:
-    """Return at most ten budgets a case: the multiples of 1, 2 or 5 times a power of ten up to a price.
+    """Return at most ten budgets per case: multiples of 1, 2 or 5 times a power of ten, up to a price.
 
     >>> round_budgets([0.4, 17.0]), round_budgets([0.0])
     ([2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0], [])

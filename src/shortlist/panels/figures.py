@@ -1,4 +1,4 @@
-"""Figures of a panel on cases of known truth: lost, answered, right and paid, with intervals."""
+"""Figures of a panel on cases of known truth: loss, answers, right answers and price, with intervals."""
 
 import math
 from collections.abc import Mapping
@@ -22,13 +22,14 @@ from shortlist.results.intervals import (
 
 @dataclass(frozen=True, eq=False)
 class Rechosen(Panel):
-    """A panel with an outcome on some cases that is not its own.
+    """Panel with an outcome that is not its own on some cases.
 
-    `outcome`: that of nested cross-validation, or the surest answers alone. `own`: that of the panel itself
-    on its training cases, out of fold, and `folds` the fold of each, ``(n_cases,)``. Its price is told then,
-    with the wider of the intervals over cases and over folds, and the interval of the accuracy reaches up to
-    its accuracy: panels chosen on fewer cases are right less often, and the panel itself is right more often
-    on its training cases than on others. `possible_prices`: least and largest price of a case, ``(1,)`` each.
+    `outcome`: outcome of nested cross-validation, or of the surest answers alone. `own`: outcome of the panel
+    itself on its training cases, out of fold; `folds`: fold of each case, ``(n_cases,)``. With `own`, the
+    reported price is that of the panel itself, with the wider of the intervals over cases and over folds. The
+    interval of the accuracy then reaches up to its own accuracy. Panels chosen on fewer cases are right less
+    often than the panel; the panel itself is right more often on its training cases than on others.
+    `possible_prices`: least and largest price of a case, ``(1,)`` each.
     """
 
     outcome: Outcome | None = None
@@ -37,7 +38,7 @@ class Rechosen(Panel):
     possible_prices: tuple[Floats, Floats] = (np.zeros(1), np.full(1, np.inf))
 
     def run(self, log: AnswerLog) -> Outcome:
-        """Return the outcome; `log` has these cases."""
+        """Return the outcome; `log` must have the cases of the outcome."""
         assert self.outcome is not None
         assert len(self.outcome.codes) == len(log.truth)
         return self.outcome
@@ -47,19 +48,19 @@ class Rechosen(Panel):
 class PanelFigures:
     """Figures of a panel on some cases; several rows of one case count as one sample in all intervals.
 
-    `n_cases`, `n_right`, `n_unanswered`, `n_handed_over`: rows; a case that a person answers is right.
-    `n_different`: how many different cases they have. `answered`,
-    `answered_interval`: the share of the cases that the judges answer, and Wilson's interval at 95 %.
-    `of_answers`: whether accuracy is that of these answers, as under a promise, where a case without one is
-    no mistake. `objective`: ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `value`,
-    `value_interval`: the objective, and its interval at 95 %: that of the accuracy, or as that of the price.
-    `accuracy`, `accuracy_interval`: share of right cases, or of right answers, and Wilson's interval at
-    95 %; the promise is its lower end where that is less. `price`, `price_interval`: mean price as paid,
-    and its interval at 95 %: the normal one, or by an exact tail where all cases cost the same; see
-    :func:`shortlist.results.intervals.interval_of_mean`. `latency`: mean seconds. `ended`: the share of the
-    cases that each stage ends. `recall`: the share of each class that is answered rightly; None where no
-    case is of it. Of open answers none. `errors`: recall and specificity where they are objectives, and
-    Wilson's intervals as ``recall_interval`` and ``specificity_interval``; None without cases of the class.
+    `n_cases`, `n_right`, `n_unanswered`, `n_handed_over`: numbers of rows; a case that a person answers is
+    right. `n_different`: number of different cases. `answered`, `answered_interval`: share of the cases that
+    the judges answer, and Wilson's interval at 95 %. `of_answers`: whether accuracy is a share of the
+    answers, as under a promise, where a missing answer is no mistake. `objective`: ``accuracy``,
+    ``error-cost`` or ``balanced-accuracy``. `value`, `value_interval`: the objective, and its interval at 95
+    %: that of the accuracy, or one like that of the price. `accuracy`, `accuracy_interval`: share of right
+    cases, or of right answers, and Wilson's interval at 95 %; a lower promise replaces its lower end.
+    `price`, `price_interval`: mean price as paid, and its interval at 95 %: a normal one, or by an exact tail
+    where all cases cost the same; see :func:`shortlist.results.intervals.interval_of_mean`. `latency`: mean
+    seconds. `ended`: share of the cases that each stage ends. `recall`: share of right answers for each
+    class; None without a case of it. Empty for open answers. `errors`: recall and specificity where they are
+    objectives, and Wilson's intervals as ``recall_interval`` and ``specificity_interval``; None without cases
+    of the class.
     """
 
     n_cases: int
@@ -86,10 +87,10 @@ class PanelFigures:
 def figures(
     panel: Panel, log: AnswerLog, scoring: Scoring | None = None, *, promised: float | None = None
 ) -> PanelFigures:
-    """Measure a panel on cases of known truth, by default by accuracy; see :class:`PanelFigures`.
+    """Return the figures of a panel on cases of known truth, by default with accuracy as objective.
 
-    `promised`: the share of right answers that is promised, on these cases too; accuracy is then of answers.
-    0 where accuracy is of answers and nothing is promised.
+    `promised`: promised share of right answers, also on these cases; accuracy is then a share of the answers.
+    0: accuracy is a share of the answers, and nothing is promised.
     """
     scoring = scoring or accuracy_scoring(log)
     outcome = panel.run(log)
@@ -138,7 +139,7 @@ def figures(
 
 
 def _wilson(n_right: int, n: int, share_different: float) -> Interval:
-    """Return Wilson's interval, rows of one case counting as one; from 0 to 1 where there is none."""
+    """Return Wilson's interval with several rows of one case counted as one; from 0 to 1 without rows."""
     if not n:
         return 0.0, 1.0
     return wilson_interval(n_right * share_different, n * share_different)

@@ -1,4 +1,4 @@
-"""Decisions that are learned from cases of known truth, and what they decide about cases out of fold."""
+"""Decisions learned from cases of known truth, and their out-of-fold decisions about these cases."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,39 +28,42 @@ from shortlist.panels.decisions import (
 )
 
 PENALTY = 0.3
-"""Penalty of the squared weights, against the sum of the log loss."""
+"""Penalty of the squared weights, relative to the sum of the log loss."""
 GRADIENT = 3e-4
-"""A fit ends where no entry of the gradient of the mean loss is larger."""
+"""Largest entry of the gradient of the mean loss at which a fit ends."""
 MOST_STEPS = 200
 MOST_ROWS = 8000
-"""A fit takes no more cases than these, evenly spread; more change the weights by less than chance does."""
+"""Largest number of cases of a fit, evenly spread; more would change the weights by less than chance."""
 PSEUDO_COUNT = 0.5
-"""Added to each count of an answer to cases of a class."""
+"""Number added to each count of an answer to cases of a class."""
 EM_ROUNDS = 30
 
 VOTES_A_UNIT, MOST_VOTES = 4, 20
-"""Votes per unit of log-odds, in whole numbers, and most votes of a judge."""
+"""Votes per unit of log-odds, as whole numbers, and largest number of votes of a judge."""
 
 LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED = "logistic", "dawid-skene", "votes", "weighted-votes"
 AGREEMENT = "agreement"
 LEARNERS = (LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED, AGREEMENT)
 VOTING = (VOTES, WEIGHTED)
-"""Decisions by votes: one for each judge, or more for those that are right more often."""
+"""Decisions by votes: one per judge, or more for judges that are right more often."""
 
 PRUNED = "pruned-votes"
-"""One vote for each judge of a committee that exact pruning chose; out of fold, of those chosen again."""
+"""Name of the decision with one vote for each judge of a committee that exact pruning chose.
+
+Out of fold it is the committee chosen again without the fold.
+"""
 
 POOLED = (*VOTING, DAWID_SKENE)
-"""Decisions with weights of each judge that hold whoever else is asked: any number of judges decides."""
+"""Decisions whose weights do not depend on the other judges, so that any number of judges decides."""
 
 UNSCORED = (*VOTING, PRUNED, AGREEMENT)
-"""Decisions that learn no scores of answers."""
+"""Decisions without learned scores of answers."""
 
 COUNTING = JudgeVotes((), ())
-"""Votes of no judge, which say how votes are counted."""
+"""Votes of no judge, as a template of the rules of counting."""
 
 Learner = Callable[[tuple[int, ...], Heard, NDArray[np.int64], JudgeVotes], Fitted]
-"""Makes the decision of some judges out of their answers and the truth; votes are counted as said."""
+"""Function from judges, their answers, the truth, and rules of counting to their decision."""
 
 
 def fit_logistic(
@@ -71,11 +74,11 @@ def fit_logistic(
     *,
     check: Callable[[], None] = lambda: None,
 ) -> ScoreTable:
-    """Fit logistic regression over labels and confidences, the weights penalised.
+    """Return logistic regression over labels and confidences, with penalised weights.
 
-    `judges`: whose answers these are. `answers`: with a column for each of them. `truth`: places of classes,
-    ``(n_cases,)``; cases of unknown truth, -1, are left out. `check`: is called in every step, and ends the
-    fit by what it raises.
+    `judges`: indices of the judges. `answers`: with a column for each judge. `truth`: class indices,
+    ``(n_cases,)``; cases of unknown truth, -1, are left out. `check`: called in every step; its exception
+    ends the fit.
     """
     from scipy.optimize import minimize
 
@@ -103,10 +106,10 @@ def fit_logistic(
 def fit_dawid_skene(
     judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], _counting: JudgeVotes = COUNTING
 ) -> ScoreTable:
-    """Fit the model of Dawid and Skene (1979): each judge gives each answer to cases of a class so often.
+    """Return the model of Dawid and Skene (1979): rates of each answer of a judge to cases of each class.
 
-    Cases of unknown truth count for every class as probable as it is (expectation maximisation, from shares
-    of votes). Silence says nothing.
+    Cases of unknown truth count for every class by its probability (expectation maximisation, from shares of
+    votes). Silence has no effect.
     """
     n_classes, n_judges = answers.n_classes, len(judges)
     known = truth >= 0
@@ -125,7 +128,7 @@ def fit_dawid_skene(
 
 
 def _counts_of(words: NDArray[np.int64], truth: NDArray[np.int64], n_classes: int) -> Floats:
-    """Return the rate of each answer to cases of each class; silence is no answer."""
+    """Return the number of times that each answer was given to cases of each class; silence is no answer."""
     pairs = np.bincount(words * n_classes + truth, minlength=(n_classes + 1) * n_classes)
     return pairs.reshape(n_classes + 1, n_classes)[:-1].astype(np.float64)
 
@@ -133,26 +136,26 @@ def _counts_of(words: NDArray[np.int64], truth: NDArray[np.int64], n_classes: in
 def fit_votes(
     judges: tuple[int, ...], _answers: Heard, _truth: NDArray[np.int64], counting: JudgeVotes = COUNTING
 ) -> JudgeVotes:
-    """Return one vote for each judge, counted like `counting`; nothing is learned."""
+    """Return one vote for each judge, with the rules of `counting`; nothing is learned."""
     return replace(counting, judges=judges, votes=(1,) * len(judges))
 
 
 def fit_agreement(
     judges: tuple[int, ...], _answers: Heard, _truth: NDArray[np.int64], _counting: JudgeVotes = COUNTING
 ) -> JudgeVotes:
-    """Return votes in which silence counts, and the latest of equal answers wins; nothing is learned."""
+    """Return votes that count silence and take the latest of equal answers; nothing is learned."""
     return JudgeVotes(judges, (1,) * len(judges), PLURALITY, COUNTED, LATEST)
 
 
 def fit_weighted_votes(
     judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], counting: JudgeVotes = COUNTING
 ) -> JudgeVotes:
-    """Give each judge votes by how often it is right, counted like `counting`.
+    """Return votes of each judge by its share of right answers, with the rules of `counting`.
 
-    A judge that is right with probability p has log((k - 1) p / (1 - p)) in units of a quarter, rounded, of k
-    classes. Those are the best weights if judges err independently, and in every wrong class alike
-    (:cite:t:`NitzanParoush1982` for two classes). One that is right no more often than by chance has none,
-    and nor has one that is silent in every case.
+    A judge that is right with probability p, of k classes, has log((k - 1) p / (1 - p)) in units of a
+    quarter, rounded. These weights are the best if judges err independently, and in every wrong class alike
+    (:cite:t:`NitzanParoush1982` for two classes). A judge that is right no more often than by chance has
+    none; nor has a judge that is always silent.
 
     >>> answers = Heard(np.array([[0, 1]] * 8 + [[0, 0]] * 2), np.zeros((10, 2)), 2)
     >>> fit_weighted_votes((0, 1), answers, np.zeros(10, dtype=np.int64)).votes
@@ -168,9 +171,9 @@ def fit_weighted_votes(
 
 
 def learned_by(names: Iterable[str]) -> list[str]:
-    """Return by which of some learners chains of learned scores are searched.
+    """Return the learners by which chains of learned scores are searched.
 
-    Where logistic regression is among them the model of Dawid and Skene decides committees alone.
+    With logistic regression among them, the model of Dawid and Skene decides committees alone.
 
     >>> learned_by(("agreement", "votes", "dawid-skene")), learned_by(("votes", "dawid-skene", "logistic"))
     (['dawid-skene'], ['logistic'])
@@ -191,9 +194,9 @@ def _vote_shares(answers: Heard) -> Floats:
 
 
 def _table_of(judges: tuple[int, ...], said: list[Floats], of_class: Floats) -> ScoreTable:
-    """Return the scores of judges by how often each gave each answer to cases of each class.
+    """Return the scores of judges by the rate of each answer to cases of each class.
 
-    `said`: of each judge, ``(n_classes, n_classes)``. `of_class`: how many cases each class has.
+    `said`: counts of each judge, ``(n_classes, n_classes)``. `of_class`: number of cases of each class.
     """
     prior, n_classes = of_class + PSEUDO_COUNT, len(of_class)
     labels = np.zeros((len(judges), n_classes + 1, n_classes))
@@ -206,12 +209,15 @@ def _table_of(judges: tuple[int, ...], said: list[Floats], of_class: Floats) -> 
 
 
 def _diagonal(n_classes: int) -> Floats:
-    """Return the prior added to counts: twice as much where the answer is the class."""
+    """Return the numbers added to counts: twice as much where the answer is the class."""
     return np.ones((n_classes, n_classes)) + np.eye(n_classes)
 
 
 def folds_of(log: AnswerLog, n_folds: int, seed: int) -> NDArray[np.int64]:
-    """Return the fold of each case: classes spread evenly, and cases of one group together."""
+    """Return the fold of each case, ``(n_cases,)``.
+
+    Classes are spread evenly, and cases of one group stay together.
+    """
     groups = np.arange(len(log.truth)) if log.groups is None else log.groups
     _, first, of_group = np.unique(groups, return_index=True, return_inverse=True)
     rng = np.random.default_rng(seed)
@@ -223,16 +229,16 @@ def folds_of(log: AnswerLog, n_folds: int, seed: int) -> NDArray[np.int64]:
 
 
 class LimitPassedError(Exception):
-    """A limit ended a search while something was learned; what was found before stays."""
+    """Limit that ended a search while a decision was learned; earlier results stay."""
 
 
 class Judged(NamedTuple):
-    """The decision of some judges, fitted on all cases, and what fits without its fold decide about each.
+    """Decision of some judges, fitted on all cases, and the out-of-fold decisions about each case.
 
-    `decided`: out of fold. `ordering`: what thresholds tell cases apart by. Where judges tell how sure they
-    are it is the same. Where they give labels alone, equal answers are equally sure only within a fold, and a
-    threshold between folds would mean nothing; so there it is what the decision that was fitted on all cases
-    says. `written`: what the decision itself says, by which a panel pays on these cases.
+    `decided`: out of fold. `ordering`: decisions whose confidences thresholds compare. With confidences of
+    the judges it equals `decided`. Labels alone make equal answers equally sure only within a fold, and a
+    threshold across folds would mean nothing; then it equals `written`. `written`: decisions of the fit on
+    all cases, by which a panel pays on these cases.
     """
 
     decision: JudgesDecision
@@ -245,10 +251,10 @@ class OutOfFold:
     """Decisions of sets of judges on cases of known truth, each fitted once and kept.
 
     `answers`: with a column for each judge. `truth`, ``(n_cases,)``. `folds`, ``(n_cases,)``. `learner`: one
-    of ``"logistic", "dawid-skene", "votes", "weighted-votes", "pruned-votes", "agreement", "confidence"``; of
-    committees that were not chosen by :meth:`chosen_again`, pruned votes are votes. `without`: for
-    each fold the answers to all cases, with what confidence is worth learned without that fold. `counting`:
-    how votes are counted.
+    of ``"logistic", "dawid-skene", "votes", "weighted-votes", "pruned-votes", "agreement", "confidence"``.
+    Pruned votes of committees without a call of :meth:`chosen_again` are plain votes. `without`: for each
+    fold the answers to all cases, with the confidence scale learned without that fold. `counting`: rules of
+    counting votes.
     """
 
     def __init__(
@@ -272,7 +278,7 @@ class OutOfFold:
 
     @contextmanager
     def until(self, stopped: Callable[[], bool]) -> Iterator[None]:
-        """Fit and decide nothing new within the block once `stopped` says so, but raise LimitPassedError."""
+        """Stop learning within the block once `stopped` returns true, by raising LimitPassedError."""
         self._stopped = stopped
         try:
             yield
@@ -280,16 +286,16 @@ class OutOfFold:
             self._stopped = None
 
     def check_limit(self) -> None:
-        """Raise LimitPassedError in a block of :meth:`until` that has to end."""
+        """Raise LimitPassedError if the block of :meth:`until` has to end."""
         if self._stopped is not None and self._stopped():
             raise LimitPassedError
 
     def keep(self, sets: Collection[tuple[int, ...]]) -> None:
-        """Forget the decisions of other sets of judges, so that those of a few may travel."""
+        """Forget the decisions of all other sets of judges, so that few are sent to another process."""
         self._known = {chosen: one for chosen, one in self._known.items() if chosen in sets}
 
     def of(self, judges: Iterable[int]) -> Judged:
-        """Return the decision of a set of judges."""
+        """Return the decision of a set of judges, fitted if it is new."""
         in_order = self.learner in {AGREEMENT, BY_CONFIDENCE}  # the order in which judges are asked
         chosen = tuple(judges) if in_order else tuple(sorted(judges))
         if chosen not in self._known:
@@ -317,13 +323,14 @@ class OutOfFold:
 
     @property
     def parts(self) -> list[NDArray[np.intp]]:
-        """Cases of each fold."""
+        """Indices of the cases of each fold."""
         return [np.flatnonzero(self._fold == fold) for fold in range(len(self._without))]
 
     def chosen_again(self, chosen: tuple[int, ...], without: Sequence[tuple[int, ...]]) -> None:
         """Let a committee of pruned votes decide the cases of each fold by the one chosen without it.
 
-        A committee that is known stays as it is. `chosen`: on all cases. `without`: of each fold.
+        A known committee stays unchanged. `chosen`: committee chosen on all cases. `without`: committee
+        chosen without each fold.
         """
         assert self.learner == PRUNED
         if chosen in self._known:
@@ -335,9 +342,10 @@ class OutOfFold:
         self._known[chosen] = own._replace(decided=decided_by_folds(parts, self.answers, self._fold))
 
     def _fitted(self, chosen: tuple[int, ...]) -> list[Fitted]:
-        """Return the fits on all cases, and without each fold.
+        """Return the fit on all cases, then the fits without each fold.
 
-        Votes and scores of Dawid and Skene depend on no other judge, so they are fitted once, for all.
+        Votes and scores of Dawid and Skene do not depend on the other judges, so they are fitted once for
+        all.
         """
         if self.learner == LOGISTIC:
             return self._fits(chosen)

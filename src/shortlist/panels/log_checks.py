@@ -1,6 +1,7 @@
-"""Checks of a log of answers: refusals, notes, and the mask of its right answers.
+"""Checks of a log of answers: errors, notes, and the mask of its right answers.
 
-By the log's own scores where it has any, and otherwise by the truth, but for spelling if that is requested.
+An answer is right by the log's own scores if there are any, and otherwise if it is the truth. Spelling may be
+ignored on request.
 """
 
 import math
@@ -26,7 +27,7 @@ SILENT, UNASKED = -1, -2
 def answers_right(
     answers: NDArray[np.int64], truth: NDArray[np.int64], right: NDArray[np.bool_] | None
 ) -> NDArray[np.bool_]:
-    """Return whether each answer is right: by its score, or where there are none, if it is the truth."""
+    """Return the mask of right answers: by the log's scores, or without them if the answer is the truth."""
     return np.asarray((answers == truth[:, None]) & (answers >= 0)) if right is None else right
 
 
@@ -36,13 +37,13 @@ def scored_codes(
     truth: NDArray[np.int64],
     right: NDArray[np.bool_] | None,
 ) -> NDArray[np.int64]:
-    """Return the truth where a decided class is right by the log's scores, and other codes where it is wrong.
+    """Return the truth where a decided class is right by the log's scores, and otherwise another code.
 
-    What was scored wrong although it is the truth counts as no answer. A class that no judge answered, as a
-    learned decision may take it, has no score, and is right if it is the truth.
+    A decision that is the truth but scored wrong counts as no answer. A class that no judge answered, which
+    only a learned decision can take, has no score, and is right if it is the truth.
 
-    `codes`: what is decided about each case, ``(n_cases,)``; below 0 for nothing. `answers`, `right`,
-    ``(n_cases, n_judges)``; without scores the codes stay as they are.
+    `codes`: class index decided for each case, ``(n_cases,)``; below 0 without a decision. `answers`,
+    `right`, ``(n_cases, n_judges)``; without scores the codes stay unchanged.
 
     >>> codes, answers = np.array([0, 1, 1]), np.array([[0, 1], [0, 1], [0, 0]])
     >>> scored_codes(codes, answers, np.array([1, 1, 1]), np.array([[True, False]] * 3)).tolist()
@@ -57,18 +58,18 @@ def scored_codes(
 
 
 NO_RIGHT_ANSWER = "another answer"
-"""The truth of a case in which no answer is right by the scores, and no judge ever says the target."""
+"""Label of the truth where no answer to a case is right by the scores, and no judge ever gives the target."""
 
 RIGHT_ABOVE = 0.5
-"""An answer is right if its score, from 0 to 1, is above it."""
+"""Score, from 0 to 1, above which an answer is right."""
 
 
 class Scored(NamedTuple):
     """Truth by the log's own scores.
 
-    `labels`: those of the answers, and perhaps more. `truth`: their places; -1 where it is not known,
-    ``(n_cases,)``. `right`: which answers are right, ``(n_cases, n_judges)``. `classes`: labels that are
-    right in some case. `notes`: how scores and texts differ.
+    `labels`: labels of the answers, and perhaps more. `truth`: indices of labels, ``(n_cases,)``; -1 where
+    the truth is not known. `right`: mask of the right answers, ``(n_cases, n_judges)``. `classes`: labels
+    that are right in some case. `notes`: sentences on differences between scores and texts.
     """
 
     labels: list[str]
@@ -87,15 +88,15 @@ def by_scores(
     *,
     above: float = RIGHT_ABOVE,
 ) -> Scored | None:
-    """Return the mask of the right answers by the log's own scores; None where texts say the same.
+    """Return the truth by the log's own scores; None where texts say the same.
 
-    Equal answers to one case are right together: where their scores differ, if most of them are. An answer
-    without a score is right if it is the target. The truth of a case is its target if a judge says it
-    somewhere, or else what the first right judge says.
+    Equal answers to one case are right together; if their scores differ, the majority counts. An answer
+    without a score is right if it is the target. The truth of a case is its target if any judge gives it in
+    any case, and otherwise the answer of the first right judge.
 
-    `scores`: from 0 to 1, NaN where there is none, ``(n_cases, n_judges)``. `codes`: places of the answers in
-    `labels`; below 0 for none. `target`: likewise; -1 where it is not known, ``(n_cases,)``. `cases`: the
-    number of the case of each row. `above`: from which score on an answer is right.
+    `scores`: from 0 to 1, NaN without one, ``(n_cases, n_judges)``. `codes`: indices of the answers in
+    `labels`; below 0 without one. `target`: index of the target, ``(n_cases,)``; -1 where unknown. `cases`:
+    number of the case of each row. `above`: score above which an answer is right.
     """
     is_text = (codes >= 0) & (codes == target[:, None])
     told = ~np.isnan(scores) & (codes >= 0)
@@ -143,7 +144,10 @@ def by_scores(
 def _alike(
     right: NDArray[np.bool_], told: NDArray[np.bool_], codes: NDArray[np.int64], cases: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], int]:
-    """Return scores that are the same for equal answers to a case, and how many cases had others."""
+    """Return the mask of right answers, made the same for equal answers to a case.
+
+    Also return the number of cases where it was not.
+    """
     rows, _ = np.nonzero(told)
     pairs = np.column_stack([cases[rows], codes[told]])
     found, place = np.unique(pairs, axis=0, return_inverse=True)
@@ -156,11 +160,11 @@ def _alike(
 
 
 SUM_TOLERANCE = 0.02
-"""Probabilities of an answer may add up to 1 but for this much, as those rounded to two digits do."""
+"""Largest difference from 1 of a sum of probabilities, as after rounding to two digits."""
 
 
 def checked_judges(judges: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of judges, each once."""
+    """Return the names of judges; raise BadInputError if one is empty or comes twice."""
     names = tuple(judges)
     if not names or not all(isinstance(name, str) and name.strip() for name in names):
         raise BadInputError("judges", "must be at least one name", repr(names)[:80])
@@ -171,7 +175,7 @@ def checked_judges(judges: Sequence[str]) -> tuple[str, ...]:
 
 
 def checked_cases(cases: ArrayLike) -> NDArray[Any]:
-    """Return the names of cases, of which there is one at least."""
+    """Return the names of cases; raise BadInputError if there is none."""
     ids = np.asarray(cases)
     if ids.ndim != 1 or not len(ids):
         raise BadInputError("cases", "must name at least one case", f"shape {ids.shape}")
@@ -181,7 +185,10 @@ def checked_cases(cases: ArrayLike) -> NDArray[Any]:
 def checked_numbers(
     given: ArrayLike | None, shape: tuple[int, ...], what: str, *, at_least: float = -math.inf
 ) -> NDArray[np.float64] | None:
-    """Return an array of numbers, in which NaN stands for none; None where there is none at all."""
+    """Return an array of numbers with NaN for missing ones; None if all are missing.
+
+    Raises BadInputError if the shape is wrong, or a number is infinite or below `at_least`.
+    """
     if given is None:
         return None
     numbers = np.array(given, dtype=np.float64)
@@ -197,7 +204,7 @@ def checked_numbers(
 def checked_prices(
     given: ArrayLike | None, judges: tuple[str, ...], shape: tuple[int, ...]
 ) -> NDArray[np.float64]:
-    """Return a price of at least 0 for each case and judge."""
+    """Return the price of each case and judge, at least 0; raise BadInputError otherwise."""
     prices = np.zeros(shape) if given is None else np.array(given, dtype=np.float64)
     if prices.shape not in {shape, shape[1:]}:
         raise BadInputError("prices", f"must have shape {shape} or {shape[1:]}", f"{prices.shape}")
@@ -211,9 +218,9 @@ def checked_prices(
 
 
 def checked_probabilities(given: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
-    """Return probabilities of this shape that add up to 1, or NaN; None where there is none at all.
+    """Return probabilities of this shape that add up to 1, or NaN; None if all are missing.
 
-    Raises BadInputError if they do not add up to 1, or one is negative.
+    Raises BadInputError if a sum is not 1, or a probability is negative.
     """
     shares = checked_numbers(given, shape, "probabilities", at_least=0.0)
     if shares is None:
@@ -227,7 +234,7 @@ def checked_probabilities(given: ArrayLike | None, shape: tuple[int, ...]) -> ND
 
 
 def checked_features(given: "pd.DataFrame | None", n_cases: int) -> "pd.DataFrame":
-    """Return columns of the cases, with a row for each."""
+    """Return columns of the cases, with a row for each case."""
     import pandas as pd
 
     features = pd.DataFrame(index=range(n_cases)) if given is None else given.reset_index(drop=True)
@@ -237,7 +244,7 @@ def checked_features(given: "pd.DataFrame | None", n_cases: int) -> "pd.DataFram
 
 
 def checked_groups(given: ArrayLike | None, cases: NDArray[Any]) -> NDArray[np.int64] | None:
-    """Return the number of each case's group, from 0 on; None where no case is there twice."""
+    """Return the number of each case's group, from 0 on; None where no case repeats."""
     import pandas as pd
 
     groups, found = pd.factorize(cases if given is None else np.asarray(given), use_na_sentinel=False)
@@ -266,10 +273,10 @@ def log_notes(
     n_unasked: int,
     told_apart: Collection[str] = (),
 ) -> list[str]:
-    """Return sentences on truths, calls and answers that are missing, and on words that are no class.
+    """Return sentences on missing truths, calls and answers, and on answers that are no class.
 
-    Codes of answers and truths below 0 are no classes. `wins`: which answers are right. `told_apart`: words
-    that another note tells of.
+    Codes of answers and truths below 0 are no classes. `wins`: mask of the right answers. `told_apart`: words
+    that another note reports.
     """
     silent = int((answers < 0).sum()) - n_unasked - unknown.total()
     every = f"{counted(answers.size, 'answer')}"
@@ -287,7 +294,7 @@ def log_notes(
 
 
 def words_note(unknown: Mapping[str, int]) -> list[str]:
-    """Return a sentence on answers that are no class, by how many times each was given; none without any."""
+    """Return a sentence on answers that are no class, the most frequent first; empty without any."""
     if not unknown:
         return []
     common = Counter(unknown).most_common(3)
@@ -317,11 +324,11 @@ def _of_judges(
 
 CASE, PUNCTUATION = "case", "punctuation"
 FOLDS = (PUNCTUATION, CASE)
-"""Differences between labels that may be folded away."""
+"""Names of the differences between labels that may be ignored."""
 
 
 def folded(label: str, ways: Sequence[str]) -> str:
-    """Return the text that stands for a label and all that differ from it in these ways.
+    """Return the text that represents a label and all labels that differ from it only in these ways.
 
     >>> folded('"Refund."', ["case", "punctuation"]), folded("  a  B ", ["punctuation"])
     ('refund', 'a B')
@@ -331,10 +338,12 @@ def folded(label: str, ways: Sequence[str]) -> str:
 
 
 def spelling_notes(times: Mapping[str, int], classes: Sequence[str]) -> tuple[list[str], set[str]]:
-    """Return a sentence on labels that differ in spelling alone, with counts and the option that folds them.
+    """Return sentences on labels that differ only in spelling, and the set of these labels.
 
-    And those labels. `times`: how many times each label was said. `classes`: what others are compared with,
-    if any; otherwise the most frequent label of each spelling is.
+    The sentences have counts, and the option that ignores the difference.
+
+    `times`: number of answers with each label. `classes`: labels to compare others with; if empty, the most
+    frequent label of each spelling.
     """
     by_folded: dict[str, Counter[str]] = {}
     for label, count in times.items():
@@ -362,6 +371,6 @@ def spelling_notes(times: Mapping[str, int], classes: Sequence[str]) -> tuple[li
 
 
 def _differ_by(way: str, one: str, other: str) -> bool:
-    """Whether folding in the other way alone leaves two labels apart."""
+    """Return whether two labels differ in one way: they stay different if only the other ways are ignored."""
     rest = [each for each in FOLDS if each != way]
     return folded(one, rest) != folded(other, rest)

@@ -1,7 +1,8 @@
-"""The objectives of panels, each written once: its value, what dominates by it, its figure and its interval.
+"""Objectives of panels: for each one its value, its order of dominance, its figure and its interval.
 
-A new objective is one row of :data:`OBJECTIVES`. :data:`LEADING` says what a front may begin with, and by
-which measure panels are compared then. Options, checks, fronts, figures and sentences read these two.
+A new objective is one row of :data:`OBJECTIVES`. :data:`LEADING` lists the objectives that a front may begin
+with, and the measure by which panels are compared then. Options, checks, fronts, figures and sentences read
+these two.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 ACCURACY, PRICE, LATENCY, ERROR_COST = "accuracy", "price", "latency", "error-cost"
 RECALL, SPECIFICITY = "recall", "specificity"
 BALANCED = "balanced-accuracy"
-"""The mean of recall and specificity, by which panels are compared where both are objectives."""
+"""Name of the mean of recall and specificity, by which panels are compared if both are objectives."""
 
 
 class Summed(Protocol):
-    """Sums of a policy on the training cases; see :class:`shortlist.panels.recipes.Candidate`."""
+    """Sums of a policy over the training cases; see :class:`shortlist.panels.recipes.Candidate`."""
 
     @property
     def loss(self) -> int:
@@ -39,11 +40,11 @@ class Summed(Protocol):
 
     @property
     def seconds(self) -> float:
-        """The mean latency."""
+        """Mean latency in seconds."""
 
     @property
     def errors(self) -> tuple[int, ...]:
-        """Errors in the classes of which objectives are shares."""
+        """Numbers of errors in each class whose share of right answers is an objective."""
 
 
 AnySummed = TypeVar("AnySummed", bound=Summed)
@@ -51,16 +52,16 @@ AnySummed = TypeVar("AnySummed", bound=Summed)
 
 @dataclass(frozen=True)
 class PanelObjective:
-    """An objective of panels.
+    """Objective of panels, with its order, its value and its figure.
 
-    `sense`: ``"max"`` or ``"min"``. `step`: of a policy, what is compared where one dominates another; less
-    is better. `value`: of a policy, which training cases are positive, and the steps of price per unit: its
-    value, of one case in the mean. `figure`: the name of what is measured on hold-out cases, and with
-    ``_interval`` of its interval at 95 %. `interval`: how that is made. `is_class`: of which class of two it
-    is the share that is answered rightly: 1 the positive one, 0 the other; None of another objective.
-    `is_share`: whether differences are told in points. `is_leading`: whether panels are compared by it, or
-    it stands behind what they are compared by. `is_exhausted`: whether the search of few judges looks at
-    every policy that may be best in it, so that a front can be complete.
+    `sense`: ``"max"`` or ``"min"``. `step`: function from a policy to the number by which one dominates
+    another; less is better. `value`: function from a policy, the mask of positive training cases, and the
+    steps of price per unit to the value per case. `figure`: name of the figure on hold-out cases; with
+    ``_interval`` the name of its interval at 95 %. `interval`: how the interval is computed. `is_class`:
+    class of two whose share of right answers it is: 1 the positive one, 0 the other; None for another
+    objective. `is_share`: whether differences are reported in points. `is_leading`: whether panels are
+    compared by it; otherwise it only follows such objectives. `is_exhausted`: whether the search of few
+    judges visits every policy that may be best in it, so that a front can be complete.
     """
 
     sense: str
@@ -75,7 +76,10 @@ class PanelObjective:
 
 
 def _share_of_class(place: int, is_class: int) -> PanelObjective:
-    """Return the share of a class that is answered rightly, whose errors are at an index of a candidate."""
+    """Return the objective for the share of right answers in a class.
+
+    `place`: index of its errors in a candidate.
+    """
 
     def value(found: Summed, positive: Mask, _steps: int) -> float:
         return 1 - found.errors[place] / max(1, int((positive == is_class).sum()))
@@ -109,50 +113,50 @@ OBJECTIVES: Mapping[str, PanelObjective] = {
 """Objectives of a front of panels, by name."""
 
 LEADING = {(ACCURACY,): ACCURACY, (ERROR_COST,): ERROR_COST, (RECALL, SPECIFICITY): BALANCED}
-"""The objectives that a front may begin with, and the measure by which panels are compared then."""
+"""Measure by which panels are compared, for each beginning of a front's objectives."""
 
 
 def leading(objectives: Sequence[str]) -> tuple[str, ...]:
-    """Return the objectives by which panels are compared, such as those before the price."""
+    """Return the objectives by which panels are compared, those before the price."""
     return tuple(name for name in objectives if OBJECTIVES[name].is_leading)
 
 
 def measure_of(objectives: Sequence[str]) -> str:
-    """Return by which measure panels of a front are compared: ``accuracy``, or one of :data:`LEADING`."""
+    """Return the measure by which panels of a front are compared, a value of :data:`LEADING`."""
     return LEADING[leading(objectives)]
 
 
 def led_by(measure: str) -> tuple[str, ...]:
-    """Return the objectives whose measure this is."""
+    """Return the objectives that have this measure."""
     return next(names for names, one in LEADING.items() if one == measure)
 
 
 def in_text(name: str) -> str:
-    """Return an objective or a measure as sentences call it."""
+    """Return the name of an objective or a measure for sentences."""
     return name.replace("-", " ")
 
 
 def sign_of(measure: str) -> int:
-    """Return 1 where more is better, -1 for a cost."""
+    """Return 1 if more is better, -1 for a cost."""
     return -1 if measure in OBJECTIVES and OBJECTIVES[measure].sense == "min" else 1
 
 
 def classes_of(objectives: Sequence[str]) -> list[int]:
-    """Return of which class each objective is the share, for those that are one; see `is_class`."""
+    """Return the class of each objective that is a share of right answers in a class; see `is_class`."""
     told = (OBJECTIVES[name].is_class for name in objectives)
     return [one for one in told if one is not None]
 
 
 def values_of(objectives: Sequence[str], found: Summed, positive: Mask, steps: int) -> dict[str, float]:
-    """Return the objectives of a policy on the training cases, of one case in the mean, by name.
+    """Return the objectives of a policy on the training cases, means per case, by name.
 
-    `positive`: which cases are of the positive class, ``(n_cases,)``. `steps`: of price per unit.
+    `positive`: mask of the positive cases, ``(n_cases,)``. `steps`: steps of price per unit.
     """
     return {name: OBJECTIVES[name].value(found, positive, steps) + 0.0 for name in objectives}
 
 
 def undominated(found: Sequence[AnySummed], objectives: Sequence[str] = (ACCURACY, PRICE)) -> list[AnySummed]:
-    """Return policies that no other one dominates, best in the first objective first; of equals the first."""
+    """Return the non-dominated policies, best in the first objective first; of equals the first one stays."""
     if not found:
         return []
     steps = [OBJECTIVES[name].step for name in objectives]
@@ -162,14 +166,14 @@ def undominated(found: Sequence[AnySummed], objectives: Sequence[str] = (ACCURAC
 
 
 def no_worse(one: Summed, other: Summed, objectives: Sequence[str]) -> bool:
-    """Whether a policy is at least as good as another in each of some objectives."""
+    """Return whether a policy is at least as good as another in each of some objectives."""
     return all(OBJECTIVES[name].step(one) <= OBJECTIVES[name].step(other) for name in objectives)
 
 
 def figure_of(figures: Mapping[str, Any], name: str) -> tuple[float | None, Interval | None]:
-    """Return the figure of an objective, and its interval at 95 %, if it has one.
+    """Return the figure of an objective, and its interval at 95 %; None for a missing one.
 
-    `figures`: those of :class:`shortlist.panels.figures.PanelFigures`, by name.
+    `figures`: fields of :class:`shortlist.panels.figures.PanelFigures`, by name.
     """
     told, figure = figures, OBJECTIVES[name].figure
     if OBJECTIVES[name].is_class is not None:
@@ -179,11 +183,11 @@ def figure_of(figures: Mapping[str, Any], name: str) -> tuple[float | None, Inte
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """Cost of every mistake under a measure.
+    """Costs of mistakes under a measure.
 
-    `objective`: ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `losses`: of deciding a class, or
-    nothing, the last row, where the second is the truth, ``(n_classes + 1, n_classes)``. For balanced
-    accuracy both classes weigh the same on the log at hand; `positive` is the one that recall is of.
+    `objective`: ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `losses`: loss of each decision, with
+    no decision as last row, by true class, ``(n_classes + 1, n_classes)``. For balanced accuracy both classes
+    have the same weight on the log at hand; `positive` is the class of recall.
     """
 
     objective: str
@@ -192,40 +196,43 @@ class Scoring:
 
     @property
     def sign(self) -> int:
-        """1 where more is better, -1 for a cost."""
+        """Sign of the objective: 1 if more is better, -1 for a cost."""
         return sign_of(self.objective)
 
     def of(self, outcome: "Outcome", log: "AnswerLog") -> Floats:
-        """Return the loss on each case; a person loses nothing."""
+        """Return the loss on each case, ``(n_cases,)``; 0 where a person decides."""
         lost = self.losses[log.scored(outcome.codes), log.truth]
         return np.where(outcome.handed_over, 0.0, lost)
 
     def value(self, loss: float) -> float:
-        """Return the objective for a mean loss."""
+        """Return the objective at a mean loss."""
         return loss if self.sign < 0 else 1 - loss
 
     def error(self, values: Floats, log: "AnswerLog") -> float:
-        """Return the standard error of the mean of numbers like these losses, or of differences of them."""
+        """Return the standard error of the mean of losses, or of differences of losses."""
         return mean_error(values, **self._rows(log))
 
     def interval(self, losses: Floats, log: "AnswerLog") -> Interval:
-        """Return the interval at 95 % of the objective, from the loss of each case."""
+        """Return the interval at 95 % of the objective, from the loss on each case."""
         least, most = self._extremes()
         low, high = interval_of_mean(losses, least, most, **self._rows(log))
         return (low, high) if self.sign < 0 else (1 - high, 1 - low)
 
     def interval_of_gain(self, gains: Floats, log: "AnswerLog") -> Interval:
-        """Return the interval at 95 % of the difference in the objective, from what each case loses less."""
+        """Return the interval at 95 % of the gain in the objective, from the loss saved on each case."""
         least, most = self._extremes()
         low, high = interval_of_mean(gains, least - most, most - least, **self._rows(log))
         return (low, high) if self.sign > 0 else (-high, -low)
 
     def _rows(self, log: "AnswerLog") -> dict[str, Any]:
-        """Return the classes of the rows, where their shares are taken as given, and which are one case."""
+        """Return the strata and the groups of the rows, for intervals.
+
+        Strata are given if shares of classes count as fixed; groups are rows of one case.
+        """
         return {"strata": log.truth if self.objective == BALANCED else None, "groups": log.groups}
 
     def _extremes(self) -> tuple[Floats, Floats]:
-        """Return the least and the largest loss of cases of each class."""
+        """Return the least and the largest loss of a case, by class for balanced accuracy."""
         least, most = self.losses.min(axis=0), self.losses.max(axis=0)
         if self.objective == BALANCED:
             return least, most
@@ -233,17 +240,17 @@ class Scoring:
 
 
 def right_or_wrong(n_classes: int) -> NDArray[np.int64]:
-    """Return losses of 1 for every decision that is not right; nothing decided is not right."""
+    """Return losses, ``(n_classes + 1, n_classes)``: 0 for the right decision, 1 for a wrong one or none."""
     return np.vstack([1 - np.eye(n_classes, dtype=np.int64), np.ones((1, n_classes), dtype=np.int64)])
 
 
 def accuracy_scoring(log: "AnswerLog") -> Scoring:
-    """Return the scoring by which every mistake counts alike."""
+    """Return the scoring in which every mistake costs the same."""
     return Scoring(ACCURACY, right_or_wrong(len(log.classes)).astype(np.float64))
 
 
 def scoring_on(log: "AnswerLog", objectives: Sequence[str], losses: Floats, positive: int) -> Scoring:
-    """Return the costs of mistakes on a log under some objectives; `losses`: as of :class:`Scoring`."""
+    """Return the costs of mistakes on a log under some objectives; `losses` are those of :class:`Scoring`."""
     measure = measure_of(objectives)
     if measure != BALANCED:
         return Scoring(measure, losses)

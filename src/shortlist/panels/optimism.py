@@ -11,14 +11,16 @@ from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.recipes import Candidate
 
 LEAST_NEIGHBOURS = 2
-"""Points on each side, by price, over which optimism is averaged at least; a quarter of all if more."""
+"""Least number of points on each side, by price, over which optimism is averaged; a quarter of all if
+more.
+"""
 
 
 def without_optimism(choice: PanelChoice) -> PanelChoice:
-    """Return a choice whose front has the first objective with the optimism of having been picked taken off.
+    """Return a choice whose front has the first objective without the optimism of its selection.
 
     The values on the training cases are kept in the extras of the front as ``on_training_cases``. Fronts of
-    more than two objectives stay as they are, as their points have no neighbours by price, and so do those of
+    more than two objectives stay unchanged, as their points have no neighbours by price. So do fronts of
     promises, which have passed a test.
 
     Takes as long as running every point of the front, or of those found without each part, once.
@@ -41,10 +43,10 @@ def without_optimism(choice: PanelChoice) -> PanelChoice:
 
 
 def corrected(told: Floats, optimism: Floats, price: Floats, sign: int) -> Floats:
-    """Return values less their optimism, averaged over neighbours by price.
+    """Return values minus their optimism, averaged over neighbours by price.
 
-    No point is better than on the training cases, and none worse than a cheaper one, as who can pay for
-    more can take the cheaper one.
+    No point becomes better than on the training cases, or worse than a cheaper point, which the same budget
+    could buy.
 
     `told`, `optimism`, `price`, ``(n_points,)``. `sign`: 1 where more is better.
 
@@ -63,7 +65,7 @@ def corrected(told: Floats, optimism: Floats, price: Floats, sign: int) -> Float
 
 
 Found = Callable[[PanelChoice], tuple[Candidate, ...]]
-"""Policies of a choice, of which none dominates another."""
+"""Function from a choice to policies of which none dominates another."""
 
 
 def _points(choice: PanelChoice) -> tuple[Candidate, ...]:
@@ -75,7 +77,10 @@ def _of_two(choice: PanelChoice) -> tuple[Candidate, ...]:
 
 
 def _optimism(choice: PanelChoice, found_in: Found) -> Floats:
-    """Return the optimism of policies, by hold-out cases or by choices without each part."""
+    """Return the optimism of policies, ``(n_policies,)``.
+
+    It comes from hold-out cases, or from choices without each part.
+    """
     if not choice.parts:
         return _told_less_true(choice, found_in(choice))
     found = np.zeros(len(found_in(choice)))
@@ -93,7 +98,7 @@ def _optimism(choice: PanelChoice, found_in: Found) -> Floats:
 
 
 def _told_less_true(choice: PanelChoice, found: tuple[Candidate, ...]) -> Floats:
-    """Return for each policy its value on the training cases less that on the cases that measure."""
+    """Return for each policy its value on the training cases minus that on the cases that measure."""
     scoring, sign = choice.scoring(choice.test), sign_of(choice.front.names[0])
     panels = [choice.of_recipe(one.recipe) for one in found]
     true = [scoring.value(float(scoring.of(one.run(choice.test), choice.test).mean())) for one in panels]

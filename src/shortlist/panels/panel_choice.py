@@ -1,4 +1,4 @@
-"""A front of panels with all that makes each of its points a policy."""
+"""Front of panels, and the policy behind each of its points."""
 
 import math
 from collections.abc import Sequence
@@ -20,18 +20,17 @@ from shortlist.results.objective import Limit
 
 @dataclass(frozen=True, eq=False)
 class PanelChoice:
-    """A front of panels, with all that makes each of its points a policy, and the cases of each kind.
+    """Front of panels, the policy behind each of its points, and the cases of each kind.
 
-    `front`: accuracy, or the cost of errors, and price and perhaps latency, on the cases that choose, out of
-    fold wherever something was learned. The decisions are the stage in which each judge is asked, 0: never.
-    `found`: the policy of each point. `chosen`, `test`, `calibration`: the cases that choose, those that
-    measure, and those that set thresholds of promises, if any: one row of each group, as the tests behind a
-    promise need rows that have nothing to do with each other. `claims`: what was searched completely, and
-    what was not. `of_two`: policies that ask at most two judges and that no other one of these dominates.
-    `of_two_values`: their first objective, less its optimism. `guarantees`: of each point, where something
-    is to be promised. `steps`: steps of price per unit. `parts`: where all cases choose, so that
-    `test` has the same ones: for each part of them, what was chosen without it; the part is its `test`.
-    `is_tested`: whether `test` has cases of another log.
+    `front`: accuracy, or the cost of errors, and price and perhaps latency, on the training cases, out of
+    fold for learned decisions. Its decisions are the stage in which each judge is asked, 0: never. `found`:
+    policy of each point. `chosen`, `test`, `calibration`: training cases, cases that measure, and cases that
+    set thresholds of promises, if any. Of the last there is one row of each group, as the tests behind a
+    promise need independent rows. `claims`: sentences on complete and incomplete searches. `of_two`: policies
+    of at most two judges that no other such policy dominates. `of_two_values`: their first objective, minus
+    its optimism. `guarantees`: guarantee of each point, under a promise. `steps`: steps of price per unit.
+    `parts`: choices without each part of the cases, if all cases choose; the part is the `test` of its
+    choice. `is_tested`: whether `test` has cases of another log.
     """
 
     front: Front
@@ -54,7 +53,7 @@ class PanelChoice:
         return _panel(self, self.found[point], self.guarantees[point] if self.guarantees else None)
 
     def values_of(self, found: Candidate) -> dict[str, float]:
-        """Return the objectives of any policy of the search, of one case in the mean, by name."""
+        """Return the objectives of any policy of the search, means per case, by name."""
         return values_of(self.front.names, found, self.cases.truth == self.cases.positive, self.steps)
 
     def scoring(self, log: AnswerLog) -> Scoring:
@@ -101,7 +100,7 @@ def _question(choice: PanelChoice) -> Question:
 
 
 def single_found(choice: PanelChoice, judge: int) -> Candidate:
-    """Return the policy with one judge's answers, with its costs on the training cases."""
+    """Return the policy that answers as one judge does, with its costs on the training cases."""
     cases = choice.cases
     words = cases.answers.words[:, judge]
     codes = np.where(words == cases.answers.n_classes, -1, words)
@@ -115,15 +114,15 @@ def single_found(choice: PanelChoice, judge: int) -> Candidate:
 
 
 def keeps(choice: PanelChoice, found: Candidate, limits: Sequence[Limit]) -> bool:
-    """Whether a policy keeps limits on the objectives, on the training cases."""
+    """Return whether a policy keeps limits on the objectives, on the training cases."""
     values = choice.values_of(found)
     return all(limit.met_by(np.array([values[limit.name]]), None).all() for limit in limits)
 
 
 def best_single(choice: PanelChoice, limits: Sequence[Limit] = ()) -> int:
-    """Return the judge that loses least as it answers, on the training cases; the cheapest of equals.
+    """Return the index of the judge with the least loss on the training cases; of equals the cheapest.
 
-    Judges that keep the limits come before all others.
+    Judges within the limits come before all others.
     """
     found = [single_found(choice, judge) for judge in range(choice.cases.n_judges)]
     price = choice.cases.prices.mean(axis=0)
@@ -139,14 +138,14 @@ def best_single(choice: PanelChoice, limits: Sequence[Limit] = ()) -> int:
 
 
 def single_panel(choice: PanelChoice, judge: int) -> Panel:
-    """Return the panel that asks one judge and answers what it says."""
+    """Return the panel that asks one judge and gives its answer."""
     return choice.of_recipe(Recipe(((judge,),), (0.0,), "votes"))
 
 
 def surest(choice: PanelChoice, judge: int, log: AnswerLog, n_answers: int) -> Panel:
-    """Return the panel of a judge that gives only its `n_answers` surest answers on a log.
+    """Return the panel that gives only the `n_answers` surest answers of a judge on a log.
 
-    A judge that does not tell how sure it is gives all its answers. A person who takes the others is paid.
+    A judge without confidences gives all its answers. A person who decides the other cases is paid.
     """
     panel = single_panel(choice, judge)
     if not choice.scale.told[judge]:

@@ -1,4 +1,4 @@
-"""Options for choosing panels, and the cases that choose and measure by them."""
+"""Options for choosing panels, and the split of cases into those that choose and those that measure."""
 
 import math
 from collections.abc import Sequence
@@ -55,11 +55,11 @@ from shortlist.tables.splits import CASE_SHARE
 
 AUTO = "auto"
 FEWEST_CASES = 20
-"""Fewer cases of known truth choose nothing."""
+"""Least number of cases of known truth for a choice."""
 FEW_CASES = 20_000
-"""Number of cases up to which all choose."""
+"""Largest number of cases that all choose, with none held out."""
 NOISY_CASES = 500
-"""Fewer cases than these leave open how much worse a cheaper panel is (decision 91)."""
+"""Number of cases below which the loss of a cheaper panel stays open (decision 91)."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,9 @@ class PanelOptions:
 
 
 def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
-    """Refuse a log of too few cases, and options or objectives that do not fit it or each other.
+    """Raise BadInputError for too few cases, or for options or objectives that do not fit.
+
+    They must fit the log and each other.
 
     Raises BadInputError .
     """
@@ -148,17 +150,17 @@ def _check_cases(log: AnswerLog) -> None:
 
 
 def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -> bool:
-    """Whether no cases are held out, and nested cross-validation measures.
+    """Return whether no cases are held out, so that nested cross-validation measures.
 
-    So it is for at most 20,000 cases where no share of them is requested and nothing is promised, and for a
-    quarter of that where recall and specificity are objectives, as nine weights are searched then.
+    That holds for at most 20,000 cases, if no share of them is requested and nothing is promised. For recall
+    and specificity it holds for at most 5,000, as nine weights are searched then.
     """
     most = FEW_CASES // 4 if RECALL in objectives else FEW_CASES
     return options.test_share is None and options.demand is None and n_cases <= most
 
 
 def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:
-    """Refuse options that need classes where answers are open: they can only be compared with each other."""
+    """Raise BadInputError for options that need classes, if answers are open and only equality counts."""
     why = "where answers are free text, as many truths occur only once"
     if options.decide not in {AUTO, VOTES, WEIGHTED, AGREEMENT}:
         raise BadInputError(
@@ -171,10 +173,9 @@ def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:
 
 
 def check_objectives(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
-    """Refuse objectives that do not go together, or with a log or options.
+    """Raise BadInputError for objectives that do not fit each other, the log or the options.
 
-    Raises BadInputError if they do not begin with one of `LEADING`, lack the
-    price, or ask for what the log does not tell.
+    They must begin with an entry of `LEADING` and include the price, and the log must have their values.
     """
     lead = leading(objectives)
     if lead not in LEADING or tuple(objectives[: len(lead)]) != lead or PRICE not in objectives:
@@ -215,9 +216,9 @@ def _check_two_classes(log: AnswerLog, options: PanelOptions, objectives: Sequen
 
 
 def check_classes_of_parts(chosen: AnswerLog, test: AnswerLog, objectives: Sequence[str]) -> None:
-    """Refuse recall and specificity where training or hold-out cases of a class are missing.
+    """Raise BadInputError for recall and specificity if a class lacks training or hold-out cases.
 
-    Raises BadInputError if a class has fewer than two training cases, or no hold-out case.
+    A class needs two training cases, and one hold-out case.
     """
     if measure_of(objectives) != BALANCED:
         return
@@ -234,20 +235,20 @@ def check_classes_of_parts(chosen: AnswerLog, test: AnswerLog, objectives: Seque
 
 
 LEAST_ASKED = 0.95
-"""Judges that were asked about a smaller share of the cases are named."""
+"""Share of the cases below which a judge's share of questions is reported."""
 FINEST_SHARE = 20
-"""The share of the cases that measures is rounded to a fraction of no more parts than these."""
+"""Largest denominator of the share of the cases that measures."""
 FINEST_STEPS = 10**9
-"""Prices that are no decimals are rounded to this part of the largest one."""
+"""Number of steps of the largest price to which prices that are no decimals are rounded."""
 LEAST_PRICE = 1e-290
-"""Prices below it are 0."""
+"""Price below which prices count as 0."""
 
 
 def fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
-    """Return the cases that every judge was asked about, and what is to be said about the others.
+    """Return the cases that every judge was asked about, and notes on the others.
 
-    What a judge would have said where it was not asked is unknown: it is neither silence nor a mistake. Where
-    too few cases have all judges, all cases stay, and who was not asked is silent there and is not paid.
+    The answer of a judge that was not asked is unknown: neither silence nor a mistake. If too few cases have
+    all judges, all cases stay; a judge that was not asked is then silent, and not paid.
     """
     asked = log.answers != UNASKED
     if asked.all():
@@ -273,9 +274,9 @@ def fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
 
 
 def split_cases(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
-    """Return the cases to choose by, to measure by, and to calibrate by.
+    """Return the training cases, the cases that measure, and the calibration cases.
 
-    Under a promise half of the cases calibrate, and the same ones measure.
+    Under a promise half of the cases calibrate and also measure.
     """
     if options.demand is not None:
         half = folds_of(log, 2, options.seed)
@@ -288,7 +289,7 @@ def split_cases(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, Answe
 
 
 def _one_of_each_group(log: AnswerLog, seed: int) -> AnswerLog:
-    """Return one row of each group, drawn whatever it says."""
+    """Return one row of each group, drawn at random."""
     if log.groups is None:
         return log
     drawn = np.random.default_rng(seed).permutation(len(log.groups))
@@ -297,7 +298,7 @@ def _one_of_each_group(log: AnswerLog, seed: int) -> AnswerLog:
 
 
 def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
-    """Return the cases that choose in whole steps, and how many steps of price one unit has."""
+    """Return the training cases in whole steps, and the number of steps of price per unit."""
     answers = heard(log, scale)
     prices, steps = _in_steps(log.paid, options.final.price)
     learners = dict.fromkeys((VOTES, options.decide))
@@ -330,7 +331,7 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
 
 
 def _in_steps(prices: NDArray[np.float64], final: float) -> tuple[NDArray[np.int64], int]:
-    """Return prices as integers, and how many steps one unit has; sums of all stay below 2^53."""
+    """Return prices as integers, and the number of steps per unit; sums of all stay below 2^53."""
     flat, times = np.append(prices.ravel(), final), np.ones(prices.size + 1)
     times[-1] = len(prices)  # a person may be asked about every case
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""A panel: judges asked stage by stage, until the answers so far decide a case surely enough."""
+"""Panel: judges asked stage by stage, until the answers so far decide a case with enough confidence."""
 
 import functools
 import json
@@ -24,18 +24,20 @@ from shortlist.policies import UNDECIDED, Places, Said, follow
 
 ANSWER, HAND_OVER, REJECT = "answer", "hand-over", "reject"
 FINALS = (ANSWER, HAND_OVER, REJECT)
-"""Actions of the last stage where it is not sure: answer all the same, ask a person, or give no answer."""
+"""Actions of the last stage without enough confidence: answer all the same, ask a person, or give no
+answer.
+"""
 
 NEVER = math.inf
-"""A threshold that nothing reaches."""
+"""Threshold that no confidence reaches."""
 
 
 @dataclass(frozen=True)
 class Final:
-    """Action for a case of which the last stage is not sure.
+    """Action for a case without enough confidence in the last stage.
 
-    `kind`: one of ``"answer", "hand-over", "reject"``. `price`: what a person costs, who is always right; 0
-    where none is asked.
+    `kind`: one of ``"answer", "hand-over", "reject"``. `price`: price of a person, who is always right; 0 if
+    none decides.
     """
 
     kind: str = ANSWER
@@ -52,9 +54,9 @@ class Final:
 class Question:
     """Question that a panel was chosen for.
 
-    `error_costs`: what deciding each class costs, and nothing, the last row, where the second is the truth;
-    empty where the cost of errors is no objective. `positive`: the positive class, where recall and
-    specificity are objectives. `promise`: the share of right answers that was to be promised, and how surely.
+    `error_costs`: cost of each decision, with no decision as last row, by true class; empty if the cost of
+    errors is no objective. `positive`: the positive class, if recall and specificity are objectives.
+    `promise`: requested share of right answers, and confidence level.
     """
 
     objectives: tuple[str, ...]
@@ -63,7 +65,7 @@ class Question:
     promise: tuple[float, float] | None = None
 
     def plain(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the question as plain data."""
         costs = [list(row) for row in self.error_costs]
         told = {"objectives": list(self.objectives), "error_costs": costs, "positive": self.positive}
         return told if self.promise is None else told | {"promise": list(self.promise)}
@@ -71,10 +73,10 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Judges who are asked side by side, and what is done with all answers so far.
+    """Judges asked side by side, and the decision by all answers so far.
 
-    `asks`: places of the judges who are asked now. `decision`: of judges asked so far. `answer_from`: how
-    sure a decision has to be to end the case; infinite: never.
+    `asks`: indices of the judges asked now. `decision`: decision by judges asked so far. `answer_from`: least
+    confidence of the decision that ends the case; infinite: never.
     """
 
     asks: tuple[int, ...]
@@ -85,12 +87,12 @@ class Stage:
 class Outcome(NamedTuple):
     """Outcomes of cases.
 
-    `codes`: classes, ``(n_cases,)``; -1 where the panel gives no answer, also where a person is asked.
-    `sure`, ``(n_cases,)``. `stage`: the stage that ended the case, from 0, ``(n_cases,)``. `price`,
-    `latency`: what was paid for the judges asked, and a person, ``(n_cases,)``; seconds until the answer:
-    stages one after the other, judges of a stage side by side. NaN where no latency is known. `handed_over`,
-    ``(n_cases,)``. `way`: the branch that a router chose, ``(n_cases,)``; 0 where there is none, or it could
-    not tell.
+    `codes`: class indices, ``(n_cases,)``; -1 where the panel gives no answer, or a person decides. `sure`:
+    confidence, ``(n_cases,)``. `stage`: stage that ended the case, from 0, ``(n_cases,)``. `price`: price
+    paid for judges, and for a person, ``(n_cases,)``. `latency`: seconds until the answer, ``(n_cases,)``,
+    with stages one after the other and judges of a stage side by side; NaN where unknown. `handed_over`: mask
+    of cases that a person decides, ``(n_cases,)``. `way`: branch that a router chose, ``(n_cases,)``; 0
+    without one, or where it could not assign the case.
     """
 
     codes: NDArray[np.int64]
@@ -102,38 +104,38 @@ class Outcome(NamedTuple):
     way: NDArray[np.int64]
 
     def right(self, log: AnswerLog) -> Mask:
-        """Mark the cases of a log whose outcome is right; a person always is."""
+        """Return the mask of cases with the right outcome; a person is always right."""
         return np.asarray((log.scored(self.codes) == log.truth) | self.handed_over)
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A policy over judges: given the answers so far, it names whom to ask next, or decides.
+    """Policy over judges: by the answers so far it names the judges to ask next, or decides.
 
     Attributes
     ----------
     judges : tuple of str
         Names of all judges that any stage asks, in the order of the log from which they were chosen.
     classes : tuple of str
-        None where answers are open: votes then count which answers are equal.
+        Empty where answers are open: votes then count equal answers.
     stages : tuple of Stage
     prices : tuple of float
         The mean price of a call of each judge.
     scale : ConfidenceScale
-        Of the confidences of these judges.
+        Scale of the confidences of these judges.
     latencies : tuple of float
         The mean seconds of each judge; NaN where not known.
     final : Final
     promise : str, default=""
-        What is promised about answers to new cases, in a sentence; empty if nothing was to be promised.
+        Promise about answers to new cases, in a sentence; empty if none was requested.
     router : Fork, optional
         A tree over columns of the case that decides, before any judge is asked, to which branch it goes.
     branches : tuple of tuple of Stage
         The stages of each branch of the router; `stages` are then those of a case that it cannot assign.
     question : Question, optional
-        What it was chosen for; None where that is not known.
+        Question that it was chosen for; None where unknown.
     folds_case, folds_punctuation : bool, default=False
-        Whether labels that differ only in capital letters, or in what stands around them, are the same.
+        Whether labels that differ only in capital letters, or in punctuation, are the same.
     """
 
     judges: tuple[str, ...]
@@ -152,11 +154,11 @@ class Panel:
 
     @property
     def ways(self) -> tuple[tuple[Stage, ...], ...]:
-        """The stages of a case without a branch, followed by those of each branch."""
+        """Stages of a case without a branch, followed by the stages of each branch."""
         return (self.stages, *self.branches)
 
     def run(self, log: AnswerLog) -> Outcome:
-        """Answer the cases of a log, asking stage after stage, and count what that costs.
+        """Return the outcomes of the cases of a log, asked stage after stage, with their prices.
 
         Raises
         ------
@@ -189,7 +191,7 @@ class Panel:
         return by_ways(self.router.branches(log.features), len(self.ways), run)
 
     def next(self, answers: Mapping[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
-        """Name the next judge to ask about a case, or the decision, as the exported reader does.
+        """Return the next judges to ask about a case, or the decision, like the exported reader.
 
         Parameters
         ----------
@@ -272,7 +274,7 @@ class Panel:
 def run_stages(
     stages: tuple[Stage, ...], answers: Heard, prices: Floats, latency: Floats, final: Final
 ) -> Outcome:
-    """Ask stage after stage about cases, and count what that costs."""
+    """Return the outcomes of cases by stages, with prices and latencies."""
 
     def says(number: int, cases: Places) -> Said:
         stage = stages[number]
@@ -290,12 +292,13 @@ def ask_judges(
     latency: Floats,
     final: tuple[str, float],
 ) -> Outcome:
-    """Return the outcomes of cases about which judges are asked, set after set.
+    """Return the outcomes of cases about which sets of judges are asked, one set after another.
 
-    The last stage ends all cases that it decides where the panel always answers.
+    If the panel always answers, the last stage ends every case that it decides.
 
-    `asks`: whom each stage asks. `says`: what it decides of cases. `prices`, `latency`, ``(n_cases,
-    n_judges)``. `final`: what becomes of cases that no stage ends, and what a person costs.
+    `asks`: indices of the judges that each stage asks. `says`: decision of a stage about cases. `prices`,
+    `latency`, ``(n_cases, n_judges)``. `final`: action for cases that no stage ends, and the price of a
+    person.
     """
     kind, final_price = final
     price, seconds = np.zeros(len(prices), dtype=prices.dtype), np.zeros(len(prices))
@@ -315,7 +318,10 @@ def ask_judges(
 
 
 def by_ways(way: NDArray[np.int64], n_ways: int, run: Callable[[int, Places], Outcome]) -> Outcome:
-    """Return the outcome of cases that go these ways; `run` gets a way and the indices of its cases."""
+    """Return the outcomes of cases by their ways.
+
+    `run` gets the index of a way and the indices of its cases.
+    """
     rows = [np.flatnonzero(way == number) for number in range(n_ways)]
     parts = zip(*(run(number, cases) for number, cases in enumerate(rows)), strict=True)
     back = np.argsort(np.concatenate(rows))
@@ -323,7 +329,7 @@ def by_ways(way: NDArray[np.int64], n_ways: int, run: Callable[[int, Places], Ou
 
 
 def _said_first(log: AnswerLog, judges: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the classes of a log that these judges gave; -1 stays -1."""
+    """Return the classes that these judges gave, ``(n_cases,)``; -1 stays -1."""
     return np.where(judges >= 0, log.answers[np.arange(len(judges)), judges], UNDECIDED)
 
 

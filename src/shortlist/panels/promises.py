@@ -1,10 +1,10 @@
 """Search for a promise: the panels to test on the calibration cases, their order, and the result.
 
-A candidate is a way to ask with one threshold for all its stages: an answer that is less sure goes on to the
-next stage, and in the end to a person, or stays without an answer. The points of the front without a promise
-are candidates as they are, each with the thresholds of its stages. The training cases choose the candidates,
-their price bands and the order of the tests. All tests together are wrong with at most the error of the
-demand (:func:`shortlist.guarantees.promise.passing`), whichever of those that pass is picked.
+A candidate is a way to ask with one threshold for all its stages: a less confident answer leads to the next
+stage, and in the end to a person, or to no answer. The points of the front without a promise are candidates
+unchanged, each with the thresholds of its stages. The training cases choose the candidates, their price bands
+and the order of the tests. All tests together are wrong with at most the error of the demand
+(:func:`shortlist.guarantees.promise.passing`), whichever passing candidate is picked.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,22 +45,28 @@ if TYPE_CHECKING:
     from shortlist.panels.panel_choice import PanelChoice
 
 LIVES, BANDS = 2, 3
-"""A chain of tests ends at its second failure, and candidates have price bands of about equal size."""
+"""Number of failures at which a chain of tests ends, and number of price bands with about as many
+candidates.
+"""
 SURE_ENOUGH = 0.9
-"""Prices have bands if a candidate of each passes with this chance, at its share of the error."""
+"""Chance of passing, at its share of the error, that a candidate of each price band needs for bands to be
+used.
+"""
 LEAST_CHANCE = 0.05
-"""Candidates that are less likely to pass are not tested."""
+"""Chance of passing below which candidates are not tested."""
 PRIOR_ANSWERS, N_COVERAGES = 50, 20
-"""The weight of what other candidates do in the prior of one, and in how many kinds by cases answered."""
+"""Weight, in answers, of other candidates in the prior of one, and number of their kinds by answered
+cases.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Ways to ask with thresholds, a row each.
+    """Ways to ask with thresholds, one row per candidate.
 
-    `recipes`: the ways. `ways`, `thresholds`, ``(n_candidates,)``: the place of the way, and the threshold.
-    `chosen`, `calibration`: counts on the training cases, out of fold, and on the calibration cases, with
-    prices in steps.
+    `recipes`: the ways. `ways`, `thresholds`, ``(n_candidates,)``: index of the way, and threshold. `chosen`,
+    `calibration`: counts on the training cases, out of fold, and on the calibration cases, with prices in
+    steps.
     """
 
     recipes: Sequence[Recipe]
@@ -71,7 +77,7 @@ class Candidates:
 
 
 def ways_to_ask(cases: Cases, max_stages: int) -> Iterator[Recipe]:
-    """Yield sets of judges asked at once, and chains of two of them, by every way to decide."""
+    """Yield sets of judges asked at once, and chains of two such sets, by every learner."""
     is_silent = (cases.answers.words == cases.answers.n_classes).any(axis=0)
     for name in (*VOTING, *learned_by(cases.decisions)):
         if name not in cases.decisions:  # agreement is the same as votes with a threshold
@@ -87,7 +93,7 @@ def ways_to_ask(cases: Cases, max_stages: int) -> Iterator[Recipe]:
 
 
 def with_least(recipe: Recipe, least: float) -> Recipe:
-    """Return a recipe whose stages are all at least so sure of what they answer."""
+    """Return a recipe whose stages all require at least this confidence."""
     return replace(
         recipe,
         thresholds=tuple(max(one, least) for one in recipe.thresholds),
@@ -96,7 +102,7 @@ def with_least(recipe: Recipe, least: float) -> Recipe:
 
 
 def calibration_cases(choice: "PanelChoice") -> Cases:
-    """Return the calibration cases, decided by what was fitted on all training cases."""
+    """Return the calibration cases, decided by the fits on all training cases."""
     log, cases = choice.calibration, choice.cases
     assert log is not None
     answers = heard(log, choice.scale)
@@ -110,7 +116,7 @@ def calibration_cases(choice: "PanelChoice") -> Cases:
 
 
 class KnownAnswers:
-    """Known answers of stages about cases, each counted once in however many ways of asking it occurs."""
+    """Answers of stages about cases, each computed once for all ways of asking that share it."""
 
     def __init__(self, cases: Cases, log: AnswerLog | None) -> None:
         self._cases, self._log = cases, log
@@ -118,9 +124,10 @@ class KnownAnswers:
         self._prices: dict[Judges, NDArray[np.int64]] = {}
 
     def of(self, recipe: Recipe) -> tuple[Floats, Mask, NDArray[np.int64]]:
-        """Return the confidence of each stage of a way to ask, whether it is right, and its price.
+        """Return the confidence of each stage of a way to ask, a mask of its right answers, and its price.
 
-        Each ``(n_stages, n_cases)``; a stage that a case has not, or that does not answer it, is -1 sure.
+        Each has the shape ``(n_stages, n_cases)``; the confidence is -1 where a stage does not answer the
+        case.
         """
         tables = [self._straight(one) for one in recipe.ways]
         if recipe.router is None:
@@ -135,7 +142,7 @@ class KnownAnswers:
         return whole
 
     def counts(self, recipe: Recipe, thresholds: Floats) -> AnswerCounts:
-        """Count the outcomes of a way to ask with falling thresholds; cases left pay the final price."""
+        """Return the counts of a way to ask at falling thresholds; open cases pay the final price."""
         scores, right, prices = self.of(recipe)
         counts = count_answers(scores, right, thresholds, prices)
         left = counts.n_rows - counts.answered
@@ -161,10 +168,10 @@ class KnownAnswers:
 def candidates_of(
     choice: "PanelChoice", recipes: Sequence[Recipe], budget: Budget, *, n_points: int = 0
 ) -> Candidates:
-    """Return recipes with each of the thresholds that the training cases suggest, until a limit comes.
+    """Return recipes with each threshold that the training cases suggest, until a limit comes.
 
-    `n_points`: the first recipes, which are points of the front without a promise. They are candidates as
-    they are, with the least threshold alone, and no limit leaves them out.
+    `n_points`: number of first recipes that are points of the front without a promise. They are candidates
+    unchanged, with the least threshold alone, and no limit leaves them out.
     """
     chosen = KnownAnswers(measured_cases(choice.cases), choice.chosen)
     ordering = KnownAnswers(choice.cases, choice.chosen)
@@ -190,10 +197,10 @@ def candidates_of(
 
 
 def chains_of(found: Candidates, demand: Demand) -> list[list[int]]:
-    """Return the candidates to test in order: chains of indices, by rising price.
+    """Return the candidates to test: chains of indices in the order of the tests, by rising price.
 
-    Left out are those than which another is as likely to pass, by whole per cent, is right about as many of
-    the training cases, and costs no more. Within a chain the most likely come first, and of equal ones the
+    A candidate is left out if another is as likely to pass, by whole per cent, is right about as many of the
+    training cases, and costs no more. Within a chain the most likely come first, and of equal ones the
     cheapest.
     """
     for n_bands in (BANDS, 1):
@@ -215,11 +222,11 @@ def chains_of(found: Candidates, demand: Demand) -> list[list[int]]:
 
 
 def chances_of(found: Candidates, demand: Demand) -> Floats:
-    """Return the probability that each candidate passes; those that do the same are counted once.
+    """Return the probability that each candidate passes, ``(n_candidates,)``.
 
-    The prior of how often a candidate is wrong has :data:`PRIOR_ANSWERS` answers, wrong as often as those of
-    all candidates that decide in the same way and answer about as many of the training cases. Without it the
-    best of thousands of candidates look better than they are.
+    The prior of a candidate's share of wrong answers has :data:`PRIOR_ANSWERS` answers. Their share of wrong
+    ones is that of all candidates with the same learner and about as many answered training cases. Without it
+    the best of thousands of candidates look better than they are.
     """
     answered, wrong = found.chosen.answered, found.chosen.answered - found.chosen.right
     learners = np.unique([recipe.learner for recipe in found.recipes], return_inverse=True)[1]
@@ -236,17 +243,17 @@ def chances_of(found: Candidates, demand: Demand) -> Floats:
 
 
 def promised(found: Candidates, demand: Demand) -> list[tuple[int, Guarantee]]:
-    """Return the candidates about which the demand is promised, each with its guarantee."""
+    """Return the indices of the candidates that keep the demand, each with its guarantee."""
     passed = passing(p_values(found.calibration, demand), chains_of(found, demand), demand.error, lives=LIVES)
     return [(place, guarantee_from(found.thresholds, found.calibration, place, demand)) for place in passed]
 
 
 def most_likely(found: Candidates, demand: Demand) -> int:
-    """Return the candidate that is most likely to keep the demand by itself."""
+    """Return the index of the candidate most likely to keep the demand by itself."""
     return int(chances_of(found, demand).argmax())
 
 
 def recipe_of(found: Candidates, place: int, *, is_promised: bool) -> Recipe:
-    """Return the recipe of a candidate; of one about which nothing is promised, no answer is sure enough."""
+    """Return the recipe of a candidate; without a promise no answer has enough confidence."""
     recipe = found.recipes[found.ways[place]]
     return with_least(recipe, float(found.thresholds[place]) if is_promised else NEVER)

@@ -1,4 +1,4 @@
-"""A panel as a protocol for pen and paper: which judges to ask, how to count, what to answer."""
+"""Panel as a protocol for pen and paper: the judges to ask, how to count, and the answer."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from shortlist.panels.facts import Way
 
 DIGITS = 6
-"""Significant digits of a printed number."""
+"""Number of significant digits of a printed number."""
 MOST_COLUMNS = 12
-"""Scores of more classes are not printed; the policy file answers."""
+"""Largest number of classes whose scores are printed; with more, the policy file answers."""
 NO_ANSWER = "(no answer)"
 BEGINNING = (
     "Begin with step 1. Ask all judges of a step at once; then answer or go on as the step says. Answers of "
@@ -56,8 +56,8 @@ CONFIDENCE_GAPS = (
 def panel_protocol(panel: Panel, *, target: str = "a panel", ways: Sequence["Way"] | None = None) -> Protocol:
     """Return a panel as a protocol.
 
-    `target`: what is answered, for the title. `ways`: of each way that a case may go, the shares of the cases
-    on record.
+    `target`: name of the answer, for the title. `ways`: shares of the cases on record, for each way that a
+    case may take.
     """
     conditions = {0: "a value is missing or unknown"} | (panel.router.conditions() if panel.router else {})
     order = [*range(1, len(panel.ways)), 0]
@@ -90,7 +90,7 @@ def panel_protocol(panel: Panel, *, target: str = "a panel", ways: Sequence["Way
 
 
 def _step(panel: Panel, stages: tuple[Stage, ...], place: int, first: int, share: float | None) -> Step:
-    """Return a step; `first` is the number of the first one of its way."""
+    """Return one step; `first` is the number of the first step of its way."""
     stage, score = stages[place], _score(panel, stages[place].decision)
     is_last = place == len(stages) - 1
     codes = [stage.decision.code] if isinstance(stage.decision, Alone) else range(len(panel.classes) or 1)
@@ -116,7 +116,7 @@ def _by_confidence(panel: Panel) -> bool:
 
 
 def _amounts(panel: Panel, stages: tuple[Stage, ...]) -> Iterator[Amount]:
-    """Yield the price of the last of some stages in money and, where all judges' is known, in time."""
+    """Yield the price of the last of some stages in money and, if known for all judges, in time."""
     asks = [stage.asks for stage in stages]
     prices = [sum(panel.prices[judge] for judge in judges) for judges in asks]
     seconds = [max((panel.latencies[judge] for judge in judges), default=0.0) for judges in asks]
@@ -126,7 +126,7 @@ def _amounts(panel: Panel, stages: tuple[Stage, ...]) -> Iterator[Amount]:
 
 
 def final_words(final: Final) -> str:
-    """Say the fate of a case that no stage answers."""
+    """Return a sentence on a case that no stage answers."""
     if final.kind == HAND_OVER:
         return f"A person decides, for {final.price:.6g}"
     return "No answer is given"
@@ -155,7 +155,7 @@ def _wording(panel: Panel) -> Wording:
 
 
 class _Score(NamedTuple):
-    """Sums that are added up at a step, if anything can be by hand."""
+    """Sums that are added at a step, if they can be added by hand."""
 
     sums: tuple[str, ...] = ()
     lines: tuple[Line, ...] = ()
@@ -178,7 +178,7 @@ def _score(panel: Panel, decision: JudgesDecision) -> _Score:
 
 
 def _adds(scores: Sequence[float]) -> tuple[str, ...]:
-    """Return the numbers to add, in digits; with two classes the lead of the second one."""
+    """Return the numbers to add, in digits; with two classes the second score minus the first."""
     numbers = [scores[1] - scores[0]] if len(scores) == 2 else scores
     return tuple(f"{number:.{DIGITS}g}" for number in numbers)
 
@@ -251,7 +251,7 @@ def _agreement_condition(panel: Panel, votes: JudgeVotes, least: float) -> str:
 
 
 def _least_votes(votes: JudgeVotes, least: float) -> str:
-    """Return the votes behind a share: a number where all votes count, or a percentage, not rounded up."""
+    """Return the votes for a share: a number if all votes count, or a percentage that is not rounded up."""
     total = sum(votes.votes)
     if votes.missing == COUNTED:
         enough = (n for n in range(total + 1) if n / max(1, total) >= least)

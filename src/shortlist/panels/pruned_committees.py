@@ -1,7 +1,7 @@
 """Vote committees of many judges, chosen by exact pruning on all cases and again without each fold.
 
-The best of very many committees looks better on the cases that choose it than it is. So what it loses is
-counted by the committees that are chosen in the same way without the fold of each case.
+The best of very many committees looks better than it is on the cases that choose it. So its loss is counted
+with committees chosen in the same way without the fold of each case.
 """
 
 from typing import TYPE_CHECKING
@@ -20,18 +20,17 @@ if TYPE_CHECKING:
     from shortlist.ensembles.votes.hard_votes import ClassVotes
 
 PRUNED_SIZES = (3, 5, 7, 9)
-"""Sizes of committees; with larger ones, and with the best for half of the price, nothing was gained."""
+"""Sizes of committees; larger ones, and the best at half of the price, gained nothing."""
 MOST_POOL, MOST_CHOOSING = 60, 4000
-"""Most judges to choose among, the most promising ones, and most cases that choose, evenly spread."""
+"""Largest number of judges to choose among, the most promising, and of cases that choose, evenly spread."""
 SEARCH_STEPS = 200
-"""Moves of the search where there are too many committees to look at all; a clock never ends it."""
+"""Number of moves of the search if a full search has too many committees; a clock never ends it."""
 
 
 def pruned_committees(cases: Cases) -> list[Judges]:
     """Return the committees that exact pruning chooses for each size, each once.
 
-    Their pruned votes in `cases.decisions` are told out of fold from then on. Raises LimitPassedError at a
-    limit.
+    From then on, their pruned votes in `cases.decisions` are out of fold. Raises LimitPassedError at a limit.
 
     Takes the time of one choice for all cases and each fold.
     """
@@ -50,7 +49,7 @@ def pruned_committees(cases: Cases) -> list[Judges]:
 
 
 def majority_first(prices: Floats, judges: Judges) -> Judges:
-    """Return the cheapest judges of a committee who outvote the others where they agree.
+    """Return the cheapest judges of a committee that outvote the others where they agree.
 
     >>> majority_first(np.array([3.0, 1.0, 2.0]), (0, 1, 2))
     (1, 2)
@@ -60,7 +59,7 @@ def majority_first(prices: Floats, judges: Judges) -> Judges:
 
 
 def _chosen(cases: Cases, rows: NDArray[np.intp], counting: JudgeVotes, decision: OutOfFold) -> list[Judges]:
-    """Return the committee of each size, chosen on some cases; of fewer judges the largest odd size."""
+    """Return the committee of each size, chosen on some cases; with fewer judges the largest odd size."""
     from shortlist.ensembles.goals.selection_limits import SelectionLimits
     from shortlist.ensembles.goals.weights import weights_of
     from shortlist.ensembles.pruning.engines import SEARCH_ALONE, VOTES, WALK, EngineSettings, SearchEffort
@@ -85,10 +84,10 @@ def _chosen(cases: Cases, rows: NDArray[np.intp], counting: JudgeVotes, decision
 
 
 def right_votes(cases: Cases, judges: Judges, counting: JudgeVotes) -> "ClassVotes":
-    """Return votes for the right answer, class 1, or against it, weighted by what a mistake costs.
+    """Return votes for the right answer, class 1, or against it, weighted by the cost of mistakes.
 
-    A committee is right where more than half of the votes cast are right; where silence counts, or the first
-    of equal classes is taken, so it does here. That is exact for two classes, and for majorities of several.
+    A committee is right if more than half of the votes cast are right; silent votes, and ties for the first
+    class, count as in `counting`. That is exact for two classes, and for majorities of several.
     """
     from shortlist.ensembles.votes.hard_votes import class_votes, merge_class_rows
 

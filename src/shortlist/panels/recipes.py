@@ -1,4 +1,7 @@
-"""Policies as recipes, and the training cases: what each costs there, out of fold, at every threshold."""
+"""Policies as recipes, and the training cases, which give each policy its loss and its price.
+
+Losses are out of fold, at every threshold.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,17 +21,17 @@ from shortlist.panels.router import ALONE, Alone, Fork
 from shortlist.policies import Said
 
 Judges = tuple[int, ...]
-"""Judges who are asked side by side, or all who have been asked so far."""
+"""Indices of judges asked side by side, or of all judges asked so far."""
 
 
 @dataclass(frozen=True)
 class Recipe:
     """Recipe of a policy: sets of judges asked one after the other, and the threshold of each.
 
-    `sets`: the judges asked so far, after each stage. `thresholds`: how sure each stage has to be to end a
-    case. `learner`: who decides: a key of the decisions out of fold. `alone`: what decides if no judge is
-    asked; the learner is ``"alone"`` then. `router`: what tells which branch a case goes to; the recipe
-    itself is for cases that it cannot tell.
+    `sets`: judges asked so far, after each stage. `thresholds`: least confidence with which each stage ends a
+    case. `learner`: key of the decisions out of fold. `alone`: decision without any judge; the learner is
+    ``"alone"`` then. `router`: assigns cases to branches; the recipe itself is for cases that it cannot
+    assign.
     """
 
     sets: tuple[Judges, ...]
@@ -40,21 +43,21 @@ class Recipe:
 
     @property
     def ways(self) -> tuple["Recipe", ...]:
-        """The recipe itself, and those of the branches behind it."""
+        """The recipe itself, followed by the recipes of its branches."""
         return (self, *self.branches)
 
     @property
     def judges(self) -> Judges:
-        """All who are asked about some case, sorted."""
+        """Indices of all judges that are asked about some case, sorted."""
         return tuple(sorted(set().union(*(one for way in self.ways for one in way.sets))))
 
 
 class Candidate(NamedTuple):
-    """A policy with its loss and its price, summed over the training cases.
+    """Policy with its loss and its price, summed over the training cases.
 
-    `loss`: in steps, out of fold where something is learned. `price`: in steps, as the panel that would be
-    written pays on these cases. `seconds`: its mean latency; NaN where not known. `errors`: of the classes
-    of which objectives are shares, as missed positives and false alarms.
+    `loss`: in steps, out of fold for learned decisions. `price`: in steps, as paid by the final panel on
+    these cases. `seconds`: mean latency; NaN if unknown. `errors`: numbers of errors in the classes whose
+    shares are objectives, as missed positives and false alarms.
     """
 
     loss: int
@@ -66,15 +69,15 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """The training cases: answers, the truth, and what answers and mistakes cost, in whole steps.
+    """Training cases: answers, truth, and costs of answers and mistakes, in whole steps.
 
-    `truth`: all known, ``(n_cases,)``. `prices`, ``(n_cases, n_judges)``. `latency`: in seconds, ``(n_cases,
-    n_judges)``; NaN where not known. `losses`: of deciding a class, or nothing, the last row, where the
-    second is the truth, ``(n_classes + 1, n_classes)``. `final_price`: what a person costs, in steps.
-    `decisions`: by the name of the learner; votes are among them. `positive`: the place of the positive
-    class, where there are two. `folds`: that of each case, without which what is decided about it was
-    learned, ``(n_cases,)``. `is_open`: whether classes are who gave an answer first. `right`: which
-    answers are right by the log's own scores, ``(n_cases, n_judges)``; None where the truth decides.
+    `truth`: class index of every case, ``(n_cases,)``. `prices`, ``(n_cases, n_judges)``. `latency`: in
+    seconds, ``(n_cases, n_judges)``; NaN where unknown. `losses`: loss of each decision, with no decision as
+    last row, by true class, ``(n_classes + 1, n_classes)``. `final_price`: price of a person, in steps.
+    `decisions`: by the name of the learner; votes are among them. `positive`: index of the positive class of
+    two. `folds`: fold without which the decision about each case was learned, ``(n_cases,)``. `is_open`:
+    whether classes are the judges that gave an answer first. `right`: mask of the right answers by the log's
+    own scores, ``(n_cases, n_judges)``; None where the truth decides.
     """
 
     answers: Heard
@@ -92,11 +95,11 @@ class Cases:
 
     @property
     def is_right(self) -> Mask:
-        """Whether each answer is right, ``(n_cases, n_judges)``."""
+        """Mask of the right answers, ``(n_cases, n_judges)``."""
         return answers_right(self.answers.words, self.truth, self.right)
 
     def scored(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the scored class of these decisions, by the log's scores."""
+        """Return the scored class of each decision, ``(n_cases,)``, by the log's scores."""
         return scored_codes(codes, self.answers.words, self.truth, self.right)
 
     @property
@@ -105,23 +108,23 @@ class Cases:
         return int(self.prices.shape[1])
 
     def losses_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the loss by deciding these classes on each case."""
+        """Return the loss of deciding these classes, ``(n_cases,)``."""
         return np.asarray(self.losses[self.scored(codes), self.truth])
 
     def loss_of(self, outcome: Outcome) -> NDArray[np.int64]:
-        """Return the loss of an outcome on each case; a person is always right."""
+        """Return the loss of an outcome, ``(n_cases,)``; 0 where a person decides."""
         return np.where(outcome.handed_over, 0, self.losses_of(outcome.codes))
 
     def price_of(self, judges: Judges) -> NDArray[np.int64]:
-        """Return the price of asking some judges about each case."""
+        """Return the price in steps of asking some judges, ``(n_cases,)``."""
         return np.asarray(self.prices[:, list(judges)].sum(axis=1))
 
     def seconds_of(self, judges: Judges) -> Floats:
-        """Return the seconds that judges who are asked side by side take about each case."""
+        """Return the seconds of judges asked side by side, ``(n_cases,)``."""
         return np.asarray(self.latency[:, list(judges)].max(axis=1, initial=0.0))
 
     def at(self, rows: NDArray[np.intp]) -> "Cases":
-        """Return some of the cases; what is decided about them stays what it is among all."""
+        """Return some of the cases with their decisions unchanged."""
 
         def part(judged: Judged) -> Judged:
             return Judged(judged.decision, *(Decided(one.codes[rows], one.sure[rows]) for one in judged[1:]))
@@ -137,9 +140,9 @@ class Cases:
 
 @dataclass(frozen=True, eq=False)
 class Redecided:
-    """Decisions of sets of judges that are told of other cases, or otherwise, each once.
+    """Decisions of sets of judges, converted for other cases or another purpose, each once.
 
-    `again`: what becomes of each decision.
+    `again`: function that converts a decision.
     """
 
     whole: "OutOfFold | Redecided"
@@ -147,7 +150,7 @@ class Redecided:
     known: dict[Judges, Judged] = field(default_factory=dict)
 
     def of(self, judges: Iterable[int]) -> Judged:
-        """Return the decision of a set of judges."""
+        """Return the converted decision of a set of judges."""
         chosen = tuple(judges)
         if chosen not in self.known:
             self.known[chosen] = self.again(self.whole.of(chosen))
@@ -155,7 +158,7 @@ class Redecided:
 
 
 def fitted_on_others(whole: OutOfFold | Redecided, answers: Heard) -> Redecided:
-    """Return decisions that are fitted on the training cases, about other cases with these answers."""
+    """Return the decisions about other cases, with these answers, of the fits on the training cases."""
 
     def again(judged: Judged) -> Judged:
         decided = judged.decision.decide(answers.of(judged.decision.judges))
@@ -165,10 +168,10 @@ def fitted_on_others(whole: OutOfFold | Redecided, answers: Heard) -> Redecided:
 
 
 def measured_cases(cases: Cases) -> Cases:
-    """Return the training cases as they measure: thresholds are reached by what was fitted without each fold.
+    """Return the training cases for measuring: thresholds compare confidences of fits without each fold.
 
-    Where judges give labels alone, thresholds come from what was fitted on all cases, and answers that are
-    sure by that are right more often there than elsewhere.
+    If judges give labels alone, thresholds otherwise come from fits on all cases. Answers that are sure by
+    these are right more often on these cases than on others.
     """
 
     def as_decided(judged: Judged) -> Judged:
@@ -180,7 +183,7 @@ def measured_cases(cases: Cases) -> Cases:
 
 
 def written_cases(cases: Cases) -> Cases:
-    """Return the training cases as panels that are written decide them: nothing is out of fold."""
+    """Return the training cases with decisions of the final panels: nothing is out of fold."""
 
     def as_written(judged: Judged) -> Judged:
         return judged._replace(decided=judged.written, ordering=judged.written)
@@ -195,9 +198,9 @@ def stages_of(
     decisions: Mapping[str, OutOfFold | Redecided],
     places: dict[int, int] | None = None,
 ) -> tuple[Stage, ...]:
-    """Return the stages of a recipe, without those of its branches, its decisions fitted on all cases.
+    """Return the stages of a recipe, without those of its branches, with decisions fitted on all cases.
 
-    `places`: new places of the judges, in the same order.
+    `places`: new index of each judge, in the same order.
     """
     moved = places or {judge: judge for one in recipe.sets for judge in one}
     stages: list[Stage] = []
@@ -214,9 +217,9 @@ def stages_of(
 
 
 def followed(cases: Cases, recipe: Recipe, features: Any = None) -> Outcome:
-    """Follow a recipe on each case, out of fold wherever something is learned; prices are in steps.
+    """Return the outcome of a recipe on each case, out of fold for learned decisions; prices are in steps.
 
-    `features`: the columns of the cases, of which a router takes its own.
+    `features`: columns of the cases, among them those of a router.
     """
     if recipe.router is None:
         return _followed(cases, recipe)
@@ -227,8 +230,8 @@ def followed(cases: Cases, recipe: Recipe, features: Any = None) -> Outcome:
 def candidate_of(cases: Cases, recipe: Recipe, objectives: Sequence[str], features: Any = None) -> Candidate:
     """Return a recipe with its loss out of fold, and the errors of the classes of its objectives.
 
-    Price and latency are those of the panel that would be written. A case without an answer is
-    an error, and a person makes none. `features`: as in :func:`followed`.
+    Price and latency are those of the final panel. A case without an answer is an error, and a person makes
+    none. `features`: as in :func:`followed`.
     """
     told, paid = followed(cases, recipe, features), followed(written_cases(cases), recipe, features)
     wrong = (cases.scored(told.codes) != cases.truth) & ~told.handed_over
@@ -252,7 +255,7 @@ def _followed(cases: Cases, recipe: Recipe) -> Outcome:
 
 
 def stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.int64], Floats, Mask]:
-    """Return the decision of a stage about each case, how sure it is, and the mask of ended cases."""
+    """Return the decision of a stage about each case, its confidence, and the mask of ended cases."""
     if recipe.alone is not None:
         codes, sure = recipe.alone.decide(cases.answers)
         return codes, sure, np.asarray((codes >= 0) & (sure >= recipe.thresholds[number]))
@@ -263,17 +266,17 @@ def stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.in
 
 
 def bound_at(cases: Cases, budget: float) -> float:
-    """Return an upper bound on the share of right cases of a panel that answers what a judge it asks says.
+    """Return an upper bound on the share of right cases of a panel that answers as a judge it asks.
 
-    Such a panel asks somebody about every case, and is right only where it paid for a judge that is right,
-    or for a person. An oracle that asks the cheapest judge about every case, and in its place the cheapest
-    that is right wherever that costs least more, is right at least as often for the same price.
+    Such a panel asks at least one judge about every case. It is right only where it paid for a judge that is
+    right, or for a person. An oracle asks the cheapest judge about every case; where it gains most per price,
+    it asks the cheapest right judge instead. It is right at least as often for the same price.
 
     `share`, which it returns: 0 where no judge can be asked about every case for that price.
 
-    A decision that is learned may say what none of its judges says; the bound does not hold for it then.
+    A learned decision may differ from the answers of all its judges; the bound does not hold for it.
 
-    `budget`: the mean price of a case, in the steps of `cases`.
+    `budget`: mean price of a case, in the steps of `cases`.
     """
     least = cases.prices.min(axis=1)
     more = np.where(cases.is_right, cases.prices - least[:, None], np.inf).min(axis=1)
@@ -284,14 +287,14 @@ def bound_at(cases: Cases, budget: float) -> float:
 
 
 SAME = 1e-9
-"""No threshold lies between cases that differ by less in how sure a stage is."""
+"""Difference in confidence below which no threshold lies between two cases."""
 
 
 class ChainFront(NamedTuple):
     """Loss and price that no other threshold of the same chain dominates, and the thresholds.
 
-    `points`: loss and price of all cases, with rising loss and falling price, ``(n_points, 2)``.
-    `thresholds`: how sure the stage has to be, ``(n_points,)``.
+    `points`: loss and price summed over all cases, with rising loss and falling price, ``(n_points, 2)``.
+    `thresholds`: least confidence of the stage, ``(n_points,)``.
     """
 
     points: NDArray[np.int64]
@@ -308,9 +311,10 @@ def threshold_front(
 
     Takes the time of sorting the cases.
 
-    `decided`: what the stage decides about each case. Cases without a decision go on. `stopped`, `going_on`:
-    loss and price of each case if it ends here, and if it goes on, ``(n_cases, 2)``. Going on is no cheaper.
-    `written`: what the stage that would be written decides, by which it pays; by default the same.
+    `decided`: decision of the stage about each case. Cases without a decision continue. `stopped`,
+    `going_on`: loss and price of each case if it ends here, and if it continues, ``(n_cases, 2)``. Continuing
+    is no cheaper. `written`: decision of the final panel's stage, which determines the price; by default the
+    same.
 
     >>> sure = Decided(np.array([0, 0, 1]), np.array([0.9, 0.6, 0.7]))
     >>> stopped = np.array([[0, 1], [1, 1], [0, 1]])
@@ -335,7 +339,7 @@ def threshold_front(
 def _front_of_two(
     decided: Decided, written: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
 ) -> ChainFront:
-    """Return the front of a threshold where one decision counts for the loss, another for the price."""
+    """Return the front of a threshold if one decision determines the loss and another the price."""
     kept = [-np.sort(-one.sure[one.codes >= 0]) for one in (decided, written)]
     values = -np.sort(-np.concatenate(kept))
     between = (values[:-1] + values[1:]) / 2

@@ -1,4 +1,4 @@
-"""A router: columns of the case that cost nothing say before the first call which way a case goes."""
+"""Router: free columns of a case decide, before the first call, its way through a panel."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_WORDS = 100
-"""Most different words of a column of a router."""
+"""Largest number of different words in a column of a router."""
 
 ALONE = "alone"
-"""The rule of a stage that asks no judge."""
+"""Name of the rule of a stage that asks no judge."""
 
 
 @dataclass(frozen=True)
 class Fork:
-    """One question about a column: where to go if its value is small or among some words, and where if not.
+    """Question about a column, with the next step if its value is small or among some words, and if not.
 
-    `at_most`: of numbers; None of words. `words`: those that answer yes. `known`: all words of the column;
-    any other one is unknown. `yes`, `no`: the next question, or the number of the branch, from 1.
+    `at_most`: largest number of a yes; None for words. `words`: words of a yes. `known`: all words of the
+    column; any other one is unknown. `yes`, `no`: the next question, or the number of the branch, from 1.
     """
 
     column: str
@@ -41,7 +41,7 @@ class Fork:
     no: "Fork | int"
 
     def plain(self) -> dict[str, Any]:
-        """Return it as plain data, as an exported policy has it."""
+        """Return the question as plain data for an exported policy."""
         ends = [one.plain() if isinstance(one, Fork) else {"branch": one} for one in (self.yes, self.no)]
         asked: dict[str, Any] = {"at_most": self.at_most}
         if self.at_most is None:
@@ -49,9 +49,9 @@ class Fork:
         return {"column": self.column, **asked, "yes": ends[0], "no": ends[1]}
 
     def branches(self, features: "pd.DataFrame") -> NDArray[np.int64]:
-        """Return the branch of each case, 0 where a value on its way is missing or unknown.
+        """Return the branch of each case, ``(n_cases,)``; 0 where a value on its way is missing or unknown.
 
-        Raises BadInputError if a column is not there.
+        Raises BadInputError if a column is missing.
         """
         missing = [name for name in columns_of(self) if name not in features.columns]
         if missing:
@@ -64,7 +64,7 @@ class Fork:
         return found
 
     def conditions(self) -> dict[int, str]:
-        """Return in words which cases go to each branch."""
+        """Return the condition for each branch in words, by its number."""
         told: dict[int, list[str]] = {}
         for branch, condition in _conditions(self, {}):
             told.setdefault(branch, []).append(condition)
@@ -72,7 +72,7 @@ class Fork:
 
 
 class _Read(NamedTuple):
-    """A column of cases: numbers, or codes of its different values, -1 for none."""
+    """Column of cases as numbers, or as codes of its different values, -1 without a value."""
 
     numbers: Floats | None
     codes: NDArray[np.int64]
@@ -90,7 +90,7 @@ class _Read(NamedTuple):
         return cls(None, codes.astype(np.int64), [_plain_value(value) for value in uniques.tolist()])
 
     def says(self, fork: Fork) -> NDArray[np.int64]:
-        """Return 1 for yes, 0 for no, and -1 where there is no value that can tell."""
+        """Return 1 for yes, 0 for no, and -1 for a missing or unknown value, ``(n_cases,)``."""
         if self.numbers is not None and fork.at_most is not None:
             return np.asarray(np.where(np.isfinite(self.numbers), self.numbers <= fork.at_most, -1))
         codes, values = self.codes, self.values
@@ -114,7 +114,7 @@ def _walk(fork: Fork, read: dict[str, _Read], rows: NDArray[np.intp], found: NDA
 
 
 class _Known(NamedTuple):
-    """Values of a column that lead to a branch: the words that are left, or bounds."""
+    """Values of a column that lead to a branch: the remaining words, or bounds."""
 
     words: tuple[str, ...] = ()
     above: float = -math.inf
@@ -128,7 +128,7 @@ class _Known(NamedTuple):
 
 
 def _conditions(fork: Fork, so_far: dict[str, _Known]) -> Iterator[tuple[int, str]]:
-    """Yield each end of the router with the conditions that lead to it, in words."""
+    """Yield each branch of the router with the conditions that lead to it, in words."""
     own = so_far.get(fork.column, _Known(fork.known))
     if fork.at_most is not None:
         yes, no = own._replace(at_most=fork.at_most), own._replace(above=fork.at_most)
@@ -144,7 +144,7 @@ def _conditions(fork: Fork, so_far: dict[str, _Known]) -> Iterator[tuple[int, st
 
 
 def columns_of(router: Fork) -> list[str]:
-    """Return the columns that a router asks about, each once."""
+    """Return the names of the columns that a router reads, each once."""
     rest = [way for way in (router.yes, router.no) if isinstance(way, Fork)]
     return list(dict.fromkeys([router.column, *(name for way in rest for name in columns_of(way))]))
 
@@ -162,7 +162,7 @@ def _plain_value(value: Any) -> Any:
 
 
 def forked_by_words(column: str, words: tuple[str, ...], ends: Sequence[Fork | int]) -> Fork | int:
-    """Return the questions that lead each word of a column to its end; equal ends are one."""
+    """Return the questions that lead each word of a column to its end; equal ends are joined."""
     different = list(dict.fromkeys(ends))
     way = different[-1]
     for end in reversed(different[:-1]):
@@ -172,9 +172,9 @@ def forked_by_words(column: str, words: tuple[str, ...], ends: Sequence[Fork | i
 
 
 def forked_by_numbers(column: str, cuts: tuple[float, ...], ends: Sequence[Fork | int]) -> Fork | int:
-    """Return the forks that send each interval of a numeric column to its end; equal neighbours are merged.
+    """Return the questions that lead each interval of a numeric column to its end.
 
-    `cuts`: the largest number of each part but the last one.
+    Equal neighbours are joined.
     """
     way = ends[-1]
     for cut, end in zip(reversed(cuts), reversed(ends[:-1]), strict=True):
@@ -186,9 +186,11 @@ def forked_by_numbers(column: str, cuts: tuple[float, ...], ends: Sequence[Fork 
 
 @dataclass(frozen=True)
 class Alone:
-    """Answer to a group of cases without a call: the class that loses least, and how often it is right.
+    """Constant answer to a group of cases without a call.
 
-    `code`: the class; -1 for none, where two lose equally little. `shares`: how often each class is right.
+    It is the class with the least loss.
+
+    `code`: class index; -1 if two classes lose equally little. `shares`: share of the cases of each class.
     """
 
     code: int
@@ -196,11 +198,11 @@ class Alone:
     judges: tuple[int, ...] = ()
 
     def decide(self, answers: Heard) -> Decided:
-        """Decide every case alike."""
+        """Return the same decision for every case."""
         n_cases = len(answers.words)
         sure = 0.0 if self.code == UNDECIDED else self.shares[self.code]
         return Decided(np.full(n_cases, self.code), np.full(n_cases, sure))
 
     def plain(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the answer as plain data."""
         return {"rule": ALONE, "label": self.code, "shares": list(self.shares)}

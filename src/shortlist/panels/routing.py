@@ -1,10 +1,13 @@
-"""A router: a table of what policies lose and cost for each value of a column, and the best policy for each.
+"""Construction of routers: the best policy for each value of a column.
 
-A few policies near the front are candidates, of which each group of cases gets the one with the least loss
-plus price times a trade-off. A group's means are drawn towards those of all cases (shrinkage), and prices
-mostly to those of all policies there, as what is cheap by luck in a small group breaks limits on new cases.
-Which column makes the groups, and how strongly means are drawn, is decided out of fold, and so is the loss
-of every point; its price is that of the table that would be written. A router is offered where it gains so.
+It is found in a table of loss and price of policies by value.
+
+A few policies near the front are candidates. Each group of cases gets the candidate with the least loss plus
+price times a trade-off. A group's means are drawn towards those of all cases (shrinkage). Its prices are
+mostly drawn towards those of all policies in the group, as a price that is low by luck in a small group
+breaks limits on new cases. The column of the groups, and the strength of the shrinkage, are chosen out of
+fold. The loss of every point is out of fold too; its price is that of the final table. A router is offered if
+it gains by these figures.
 """
 
 import math
@@ -40,31 +43,38 @@ if TYPE_CHECKING:
     from shortlist.runs.budget import Budget
 
 MOST_CANDIDATES = 20
-"""Number of policies that a router chooses from: those near the front in whose decisions nothing is learned.
-"""
+"""Number of policies that a router chooses from: policies near the front without learned decisions."""
 PRIOR_CASES = (30, 100, 300)
-"""Strengths of the shrinkage: a number of average cases that is added to each group."""
+"""Strengths of the shrinkage: numbers of average cases that are added to each group."""
 PRICE_PRIOR = 1000
-"""Strength of the shrinkage of what a policy costs in a group to what all do there (decision 151)."""
+"""Strength of the shrinkage of a policy's price in a group towards that of all policies there (decision
+151).
+"""
 MOST_PARTS = 8
-"""Most parts into which a column of numbers is cut."""
+"""Largest number of parts into which a column of numbers is cut."""
 FEWEST_IN_CELL = 30
 """Least mean number of cases in groups by two columns."""
 PRICE_SLACK = 0.05
-"""Relative; routers whose price is more than this above it on cases not used to choose them are no points."""
+"""Largest relative excess of a router's price on cases that did not choose it; beyond it the router is no
+point.
+"""
 NO_ROUTER, UNFINISHED_ROUTER = "No router", "Not finished, as a limit came first: a router"
-"""Sentence that there is no router, and why."""
+"""Beginnings of the sentences on a router that does not exist, or that a limit left unfinished."""
 TRADE_OFFS, TINY = 40, 1e-12
-"""Number of trade-offs of loss and price at which a router is a point; what counts as no slope."""
+"""Number of trade-offs of loss and price with a router as a point; slope below which there is no
+trade-off.
+"""
 N_FOLDS, MOST_PLAIN = 5, 100
-"""Parts of the cases, and how many policies without a router tell how optimistic the best of them are."""
+"""Number of parts of the cases, and of policies without a router that measure the optimism of the best of
+them.
+"""
 
 
 class Grouping(NamedTuple):
-    """Groups of cases by the value of a column, or by those of two.
+    """Groups of cases by the value of one column, or of two.
 
-    `codes`: the group of each case, -1 where a value is missing, ``(n_cases,)``. `words`, `cuts`: for each
-    column its words, or where its numbers are cut.
+    `codes`: group of each case, -1 for a missing value, ``(n_cases,)``. `words`, `cuts`: for each column its
+    words, or the cuts of its numbers.
     """
 
     columns: tuple[str, ...]
@@ -74,7 +84,7 @@ class Grouping(NamedTuple):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of groups that each column makes."""
+        """Number of groups by each column."""
         return tuple(len(words) or len(cuts) + 1 for words, cuts in zip(self.words, self.cuts, strict=True))
 
     @property
@@ -84,7 +94,7 @@ class Grouping(NamedTuple):
 
     @property
     def of_group(self) -> NDArray[np.int64]:
-        """The group of each case, past the last one where a value is missing, ``(n_cases,)``."""
+        """Group of each case, ``(n_cases,)``; the index after the last one for a missing value."""
         return np.where(self.codes < 0, self.n_groups, self.codes)
 
     def fork(self, ways: Sequence[int]) -> Fork | int:
@@ -102,7 +112,7 @@ class Grouping(NamedTuple):
 
 
 def groupings(features: "pd.DataFrame") -> list[Grouping]:
-    """Return the groups by each column, and by each two columns that leave enough cases in a group.
+    """Return the groups by each column, and by each pair of columns with enough cases per group.
 
     Raises BadInputError if a column has hundreds of different words.
     """
@@ -143,10 +153,10 @@ def _grouping(name: str, values: "pd.Series[object]") -> Grouping:
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """Costs of candidates on each case, and the trade-offs at which the best of each group is chosen.
+    """Costs of candidates on each case, and the trade-offs for the best of each group.
 
-    `loss`, `price`, `seconds`, ``(n_cases, n_candidates)``. `trade_offs`: what a step of price is worth in
-    steps of loss. `folds`: equal for cases that must not be parted, ``(n_cases,)``.
+    `loss`, `price`, `seconds`, ``(n_cases, n_candidates)``. `trade_offs`: worth of a step of price in steps
+    of loss. `folds`: equal for cases that stay together, ``(n_cases,)``.
     """
 
     cases: Cases
@@ -158,7 +168,7 @@ class _Tables:
     folds: NDArray[np.int64]
 
     def held_out(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield the cases of each fold, and all others."""
+        """Yield the indices of the cases of each fold, and of all others."""
         for fold in np.unique(self.folds):
             yield np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
 
@@ -184,13 +194,13 @@ def routed_policies(
     objectives: Sequence[str] = (ACCURACY, PRICE),
     budget: "Budget",
 ) -> tuple[list[Candidate], list[str]]:
-    """Return the front of a search with policies behind a router, if one is worth it, and what is to be said.
+    """Return the front of a search with policies behind a router, if one gains, and notes about it.
 
-    Policies without a router are the best of many on these cases. So they leave the front as well where one
-    behind a router costs no more, and loses no more than they do out of fold and without that choice.
+    Policies without a router are the best of many on these cases. So they leave the front as well if one
+    behind a router costs no more, and loses no more than they do out of fold, where they were not chosen.
 
-    `searched`: without a router. `features`: columns that cost nothing. `folds`: equal for cases that must
-    not be parted, ``(n_cases,)``. `groups`: equal for cases that are the same one, which count as one sample,
+    `searched`: result without a router. `features`: free columns. `folds`: equal for cases that stay
+    together, ``(n_cases,)``. `groups`: equal for rows of the same case, which count as one sample,
     ``(n_cases,)``. `objectives`: by which policies dominate others.
     """
     names = all_of(features.columns)
@@ -240,7 +250,7 @@ def routed_policies(
 
 
 def _usual(tables: _Tables) -> Floats:
-    """Return the costs of the best candidate of all other folds on each case, ``(n_cases, n_trade_offs)``."""
+    """Return the costs on each case of the best candidate of all other folds, ``(n_cases, n_trade_offs)``."""
     costs = np.empty((len(tables.folds), len(tables.trade_offs)))
     for place, price in enumerate(tables.trade_offs):
         each = tables.loss + price * tables.price
@@ -250,17 +260,17 @@ def _usual(tables: _Tables) -> Floats:
 
 
 def _optimism(tables: _Tables) -> float:
-    """Return the excess of the loss by the best policies of all other folds over the best of all cases."""
+    """Return the loss of the best policies of all other folds minus that of the best of all cases."""
     best = [(tables.loss + price * tables.price).sum(axis=0).min() for price in tables.trade_offs]
     return float(np.mean(_usual(tables).sum(axis=0) - best))
 
 
 class _Choice(NamedTuple):
-    """The best candidate of each group at some trade-offs, and of all cases together.
+    """Best candidate of each group at some trade-offs, and of all cases together.
 
-    `places`: the last one, past the candidates, answers without asking, ``(n_trade_offs, n_groups + 1)``; the
-    last group is that of missing values. `alone`: the class that loses least in each group; -1 where none
-    does, ``(n_groups + 1,)``.
+    `places`: index of the candidate, ``(n_trade_offs, n_groups + 1)``; the index after the candidates is an
+    answer without asking, and the last group holds missing values. `alone`: class with the least loss in each
+    group, ``(n_groups + 1,)``; -1 without one.
     """
 
     places: NDArray[np.int64]
@@ -268,7 +278,7 @@ class _Choice(NamedTuple):
 
 
 def _chosen(tables: _Tables, grouping: Grouping, rows: NDArray[np.intp], prior: int) -> _Choice:
-    """Choose a candidate for each group on some of the cases."""
+    """Return the best candidate for each group, chosen on some of the cases."""
     own = grouping.of_group[rows]
     sizes = np.bincount(own, minlength=grouping.n_groups + 1)[:, None]
     loss = _means(tables.loss[rows], own, sizes, prior)
@@ -279,7 +289,7 @@ def _chosen(tables: _Tables, grouping: Grouping, rows: NDArray[np.intp], prior: 
 
 
 def _means(values: Floats, groups: NDArray[np.int64], sizes: NDArray[np.int64], prior: int) -> Floats:
-    """Return the means of groups, drawn towards those of all; of the last group those of all."""
+    """Return the means of groups, drawn towards those of all cases; the last group has those of all cases."""
     sums = np.stack([np.bincount(groups, weights=one, minlength=len(sizes)) for one in values.T], axis=1)
     whole = values.mean(axis=0)
     means: Floats = (sums + prior * whole) / (sizes + prior)
@@ -288,10 +298,10 @@ def _means(values: Floats, groups: NDArray[np.int64], sizes: NDArray[np.int64], 
 
 
 def _prices(values: Floats, groups: NDArray[np.int64], sizes: NDArray[np.int64], prior: int) -> Floats:
-    """Return the mean price of each candidate in groups: as all are dearer there, and a part of its own.
+    """Return the mean price of each candidate in each group, ``(n_groups + 1, n_candidates)``.
 
-    A candidate that is cheap in a small group by luck is then not chosen for it. So the table costs about
-    as much on new cases.
+    It is the price that all candidates have there, plus a part of its own. A candidate that is cheap in a
+    small group by luck is then not chosen for it, so the table costs about as much on new cases.
     """
     whole = values.mean(axis=0)
     ratios = np.divide(values, whole, where=whole > 0, out=np.ones_like(values))
@@ -306,7 +316,7 @@ def _prices(values: Floats, groups: NDArray[np.int64], sizes: NDArray[np.int64],
 def _alone_in_groups(
     cases: Cases, groups: NDArray[np.int64], rows: NDArray[np.intp], n_groups: int, prior: int
 ) -> tuple[NDArray[np.int64], Floats]:
-    """Return the class that loses least in each group, and what it loses out of fold."""
+    """Return the class with the least loss in each group, and its loss out of fold."""
     codes, means = np.full(n_groups + 1, -1), np.full(n_groups + 1, np.inf)
     if cases.is_open:
         return codes, means
@@ -322,9 +332,10 @@ def _alone_in_groups(
 
 
 def alone_class(cases: Cases, counts: NDArray[np.int64]) -> tuple[int, int]:
-    """Return the class that loses least, by the number of cases of each class, and its loss out of fold.
+    """Return the class with the least loss, by the number of cases of each class, and its loss out of fold.
 
-    It is -1 where two lose equally little. Each case counts what the class loses that is best of the others.
+    The class is -1 if two lose equally little. Each case counts the loss of the class that is best on the
+    others.
     """
     loss = 0
     for true in np.flatnonzero(counts).tolist():
@@ -363,7 +374,7 @@ def _out_of_fold(tables: _Tables, grouping: Grouping, prior: int) -> _OutOfFold:
 
 
 def _gain(tables: _Tables, told: _OutOfFold, usual: Floats) -> Floats:
-    """Return by which share of the usual cost each case is cheaper, the mean over all trade-offs."""
+    """Return the share of the usual cost that each case saves, ``(n_cases,)``, averaged over trade-offs."""
     less = usual - (told.loss + told.price * np.array(tables.trade_offs))
     return np.asarray((less / np.maximum(usual.mean(axis=0), 1e-300)).mean(axis=1))
 
@@ -371,7 +382,7 @@ def _gain(tables: _Tables, told: _OutOfFold, usual: Floats) -> Floats:
 def _routed(tables: _Tables, told: _OutOfFold) -> list[Candidate]:
     """Return the routers at each trade-off, equal ones once, with the mean of their losses.
 
-    The loss is that of tables made without the fold of each case, the price what the router itself pays.
+    The loss is that of tables made without the fold of each case, the price that of the router itself.
     """
     rows = np.arange(len(tables.folds))
     choice = _chosen(tables, told.grouping, rows, told.prior)
@@ -393,9 +404,9 @@ def _routed(tables: _Tables, told: _OutOfFold) -> list[Candidate]:
 def _behind(
     tables: _Tables, grouping: Grouping, places: list[int], alone: NDArray[np.int64]
 ) -> Recipe | None:
-    """Return the recipe of a router; None where all groups get the same policy.
+    """Return the recipe of a router; None if all groups get the same policy.
 
-    Groups that are answered alike without asking are one branch, with the shares of their classes together.
+    Groups with the same answer without asking are one branch, with the shares of their classes together.
     """
     n_classes, recipes = tables.cases.answers.n_classes, [one.recipe for one in tables.found]
     asks_none = np.array(places[:-1]) == len(recipes)

@@ -1,4 +1,4 @@
-"""Panels from policy files: plain JSON, which the reader answers by, becomes a panel again."""
+"""Panels from policy files in plain JSON, which the exported reader also reads."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The search for panels: loss and price of policies on the training cases, and the front of all."""
+"""Search for panels: loss and price of policies on the training cases, and the front of all."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -59,21 +59,23 @@ from shortlist.panels.words import COMBINED
 from shortlist.runs.budget import Budget, Progress
 
 WINDOWS = 12
-"""Thresholds of a second stage that are tried with all those of the first, where more follows."""
+"""Number of thresholds of a second stage that are combined with all those of the first, before a third
+stage.
+"""
 
 MOST_FIRST = 3
-"""Judges, the best ones, each of whom may be asked before a committee."""
+"""Number of best judges each of which may be asked before a committee."""
 
 Job = Callable[[Cases], list[Candidate]]
-"""Measures some policies on cases, such as all thresholds of a chain."""
+"""Function that measures some policies on cases, such as all thresholds of a chain."""
 
 
 class Searched(NamedTuple):
-    """Result of a search.
+    """Result of a search for policies.
 
-    `found`: policies that none dominates, with falling loss and rising price. `claims`: what was searched
-    completely, and what was not. `of_two`: policies that ask at most two judges and that no other one of
-    these dominates. `tried`: all policies in whose steps nothing is learned, dominated or not.
+    `found`: non-dominated policies, with falling loss and rising price. `claims`: sentences on complete and
+    incomplete searches. `of_two`: policies of at most two judges that no other such policy dominates.
+    `tried`: all policies without learned decisions, dominated or not.
     """
 
     found: list[Candidate]
@@ -83,7 +85,7 @@ class Searched(NamedTuple):
 
 
 class SearchStep(NamedTuple):
-    """The policies of one family: their name, the claim of completeness, and their measure."""
+    """Policies of one family: their name, the claim of completeness, and the jobs that measure them."""
 
     kind: str
     told: str
@@ -98,12 +100,12 @@ def find_policies(
     budget: Budget,
     families: Collection[str] | None = None,
 ) -> Searched:
-    """Search policies of one stage and more, and return those that none dominates, with what is complete.
+    """Return the non-dominated policies of one stage or more, and claims of completeness.
 
-    `max_stages`: from 1 to 3. `objectives`: by which policies dominate others.
-    `budget`: a limit or a cancellation ends the search with what was found, of which single judges always
-    are. `families`: those of :data:`FAMILIES` that are tried; by default those that
-    :data:`shortlist.panels.candidates.SHAPES` names for such cases.
+    `max_stages`: from 1 to 3. `objectives`: by which policies dominate others. `budget`: a limit or a
+    cancellation ends the search with the policies found so far, at least with single judges. `families`: keys
+    of :data:`FAMILIES` to try; by default those that :data:`shortlist.panels.candidates.SHAPES` gives for the
+    cases.
     """
     names = shape_of(cases).families if families is None else families
     front, of_two = PolicyFront(objectives), PolicyFront(objectives)
@@ -137,14 +139,14 @@ def find_policies(
 
 
 def _check_limit(budget: Budget, family: str) -> None:
-    """Raise LimitPassedError where a limit ends a family."""
+    """Raise LimitPassedError if a limit ends a family."""
     if family not in ALWAYS and budget.stopped:
         raise LimitPassedError
 
 
 @contextmanager
 def _until(cases: Cases, budget: Budget) -> Iterator[None]:
-    """Let decisions learn nothing new once a budget is used up."""
+    """Stop decisions from learning within the block once a budget is used up."""
     with ExitStack() as stack:
         for one in cases.decisions.values():
             if isinstance(one, OutOfFold):
@@ -153,7 +155,7 @@ def _until(cases: Cases, budget: Budget) -> Iterator[None]:
 
 
 ALWAYS = {CONSTANT, SINGLE}
-"""Families that are measured completely whatever the limit; they take next to no time."""
+"""Families that are measured completely despite any limit, as they take almost no time."""
 
 BIASED = (
     "Losses of policies count what was learned without the fold of each case, and the bias of having been "
@@ -162,9 +164,9 @@ BIASED = (
 
 
 def _kind_of(cases: Cases, family: str, found: Candidate) -> tuple[object, ...]:
-    """Return among which policies one was chosen: of its family, learner and number of stages.
+    """Return the family, learner and number of stages of a policy, among which it was chosen.
 
-    Committees of all judges were not chosen.
+    Committees of all judges are a kind of their own, as they were not chosen.
     """
     sets, learner = found.recipe.sets, found.recipe.learner
     everybody = len(sets) == 1 and len(sets[0]) == cases.n_judges
@@ -172,7 +174,7 @@ def _kind_of(cases: Cases, family: str, found: Candidate) -> tuple[object, ...]:
 
 
 Family = Callable[[Cases, int, list[Candidate], list[Candidate]], Iterator[SearchStep]]
-"""Yields what is to be measured on cases, of a number of stages at most, after a front and all tried."""
+"""Function from cases, most stages, a front and all tried policies to steps that measure further ones."""
 
 
 def _singles(
@@ -192,7 +194,7 @@ def _constant(
 
 
 def _one_answer(cases: Cases) -> list[Candidate]:
-    """Return the class that loses least as the answer to every training case, at no price."""
+    """Return the class with the least loss as the answer to every training case, at no price."""
     counts = np.bincount(cases.truth, minlength=cases.answers.n_classes)
     code = int((cases.losses[:-1] @ counts).argmin())
     shares = tuple((counts / counts.sum()).tolist())
@@ -215,7 +217,7 @@ def _fallbacks(
 
 
 def _fallback(cases: Cases, sets: tuple[Judges, Judges]) -> list[Candidate]:
-    """Return the loss and the price of a judge whose silence another one answers."""
+    """Return the loss and the price of a judge whose silence another judge replaces."""
     first, second = sets
     own, other = (cases.decisions[VOTES].of(judges).decided.codes for judges in sets)
     goes_on, left = own < 0, (own < 0) & (other < 0)
@@ -270,9 +272,9 @@ def _voted(
 def _committees(
     cases: Cases, max_stages: int, _front: list[Candidate], _tried: list[Candidate]
 ) -> Iterator[SearchStep]:
-    """Yield committees of any size, up to all judges, and chains of two of them, a part and more judges.
+    """Yield committees of any size, up to all judges, and chains of a committee and a larger one.
 
-    A case about which the first judges say nothing goes to whoever was asked.
+    A case without an answer of the first judges goes to the others.
     """
     sets, n = ranked_sets(cases), cases.n_judges
     names = [name for name in POOLED if name in cases.decisions]
@@ -302,7 +304,10 @@ def _committees(
 def _pruned(
     cases: Cases, max_stages: int, _front: list[Candidate], _tried: list[Candidate]
 ) -> Iterator[SearchStep]:
-    """Yield committees that exact pruning chooses, the cheapest majority of each asked before the others."""
+    """Yield committees that exact pruning chooses.
+
+    The cheapest majority of each is asked before the others.
+    """
     if not isinstance(cases.decisions.get(PRUNED), OutOfFold):
         return
     chosen = pruned_committees(cases)
@@ -323,7 +328,10 @@ def _pruned(
 def _confident(
     cases: Cases, max_stages: int, _front: list[Candidate], tried: list[Candidate]
 ) -> Iterator[SearchStep]:
-    """Yield judges whose answers are taken by their confidence, and after each of whom another is asked."""
+    """Yield judges whose answers are taken by their confidence.
+
+    After each of them, chains ask another judge.
+    """
     if BY_CONFIDENCE not in cases.decisions:
         return
     sets = stage_sets(cases, BY_CONFIDENCE)
@@ -404,7 +412,7 @@ FAMILIES: dict[str, Family] = {
     THREE_STAGES: _three_stages,
     CONFIDENT: _confident,
 }
-"""Functions that make the policies of each family."""
+"""Functions that yield the policies of each family, by name."""
 
 
 def _combined_by(name: str) -> str:
@@ -451,9 +459,9 @@ def _single(cases: Cases, judge: int) -> list[Candidate]:
 
 
 def _measured(cases: Cases, recipe: Recipe, decided: Decided, written: Decided) -> Candidate:
-    """Return the loss and the price of asking one set of judges, whose last word counts.
+    """Return the loss and the price of asking one set of judges whose decision is final.
 
-    `written`: the decision of the panel that would be written, which pays.
+    `written`: decision of the final panel, which determines the price.
     """
     judges = recipe.sets[-1]
     loss = int(cases.losses_of(decided.codes).sum())
@@ -474,12 +482,12 @@ def _at_once(cases: Cases, name: str, judges: Judges) -> list[Candidate]:
 
 
 def _last_word(cases: Cases, decided: Decided, judges: Judges) -> NDArray[np.int64]:
-    """Return loss and price of each case that a stage decides, whatever it is sure of."""
+    """Return loss and price of each case that a stage decides, at any confidence, ``(n_cases, 2)``."""
     return np.column_stack([cases.losses_of(decided.codes), cases.price_of(judges)])
 
 
 def _after_the_last(cases: Cases, judges: Judges) -> NDArray[np.int64]:
-    """Return loss and price of each case that the last stage does not end."""
+    """Return loss and price of each case that the last stage does not end, ``(n_cases, 2)``."""
     no_class = np.full(len(cases.truth), -1)
     loss = cases.losses_of(no_class) if cases.final.kind != HAND_OVER else np.zeros_like(no_class)
     return np.column_stack([loss, cases.price_of(judges) + cases.final_price])
@@ -513,10 +521,10 @@ def _first_thresholds(
     waits: Floats | None = None,
     later: tuple[float, ...] | None = None,
 ) -> list[Candidate]:
-    """Return the front of the thresholds of a first stage, whatever follows.
+    """Return the front of the thresholds of a first stage before given later stages.
 
-    `waits` are the seconds that going on takes; by default those of the second stage, if there is one.
-    `later`: thresholds of the stages after the first; by default they answer all that they can.
+    `waits`: seconds of continuing; by default those of the second stage, if there is one. `later`: thresholds
+    of the stages after the first; by default they answer all that they can.
     """
     judged = cases.decisions[name].of(sets[0])
     written = judged.written
@@ -540,10 +548,10 @@ def _first_thresholds(
 def _windows(
     judged: Judged, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
 ) -> Iterator[tuple[float, Mask]]:
-    """Yield thresholds of a stage, evenly spread over its own front, and which cases it ends with them.
+    """Yield thresholds of a stage, evenly spread over its front, and masks of the cases that it then ends.
 
-    The first column tells which it ends out of fold, where losses are counted, and the second one which the
-    stage ends that would be written, and pays, ``(n_cases, 2)``.
+    The masks have the shape ``(n_cases, 2)``. The first column is out of fold, for losses; the second is that
+    of the final panel's stage, for prices.
     """
     front = threshold_front(judged.ordering, stopped, going_on, judged.written)
     places = np.unique(np.linspace(0, len(front.points) - 1, WINDOWS).astype(np.intp))
@@ -553,7 +561,10 @@ def _windows(
 
 
 def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges) -> list[Candidate]:
-    """Return thresholds of a chain of three stages: windows of the second, and all of the first for each."""
+    """Return policies of a chain of three stages.
+
+    For each of a few thresholds of the second stage they have all thresholds of the first.
+    """
     decisions = cases.decisions[name]
     one, two, three = (decisions.of(judges).decided for judges in (first, second, third))
     last = _last_word(cases, three, third)
@@ -570,19 +581,19 @@ def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges
 
 
 class PolicyFront:
-    """Policies that none dominates."""
+    """Policies of which none dominates another."""
 
     def __init__(self, objectives: Sequence[str]) -> None:
         self._kept, self._new = list[Candidate](), list[Candidate]()
         self._objectives = objectives
 
     def add(self, found: list[Candidate]) -> None:
-        """Add policies; of equal ones the earlier stays, which is the simpler."""
+        """Add policies; of equal ones the earlier, simpler one stays."""
         self._new += found
 
     @property
     def kept(self) -> list[Candidate]:
-        """The policies, with rising loss."""
+        """Return the non-dominated policies, with rising loss."""
         if self._new:
             self._kept = undominated([*self._kept, *self._new], self._objectives)
             self._new = []

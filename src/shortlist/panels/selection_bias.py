@@ -1,4 +1,4 @@
-"""Selection bias: how much better the best policy of a family looks than it is, as it is the best of many."""
+"""Selection bias: how much better the best policy of a family looks than it is, as the best of many."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,19 +11,20 @@ from shortlist.panels.candidates import near_front, trade_offs
 from shortlist.panels.recipes import Candidate, Cases, followed, measured_cases
 
 MOST_MEASURED, MOST_TRADE_OFFS = 100, 20
-"""Most policies of a family to follow case by case, and most trade-offs to choose the best policy at."""
+"""Largest number of a family's policies measured case by case, and of trade-offs for the best policy."""
 
 
 def without_selection_bias(cases: Cases, families: Mapping[object, Sequence[Candidate]]) -> list[Candidate]:
     """Return the policies near the front of each family, their losses with its selection bias added.
 
-    A policy loses what it does with what was learned without the fold of each case. To that comes by how much
-    more the best policies of the other folds lose than the best of all folds, the mean over trade-offs of
-    loss and price. So a family of one policy has none, and one of hundreds of thresholds has much.
+    A policy loses what it does with decisions learned without the fold of each case. Its family's selection
+    bias is added: the mean, over trade-offs of loss and price, of the loss of the best policies of the other
+    folds minus that of the best of all folds. So a family of one policy has none, and one of hundreds of
+    thresholds has much.
 
-    Takes as long as following :data:`MOST_MEASURED` policies of each family case by case.
+    Takes as long as measuring :data:`MOST_MEASURED` policies of each family case by case.
 
-    `families`: all policies of each, dominated or not.
+    `families`: all policies of each family, dominated or not.
     """
     assert cases.folds is not None
     held_out = measured_cases(cases)
@@ -42,7 +43,7 @@ def without_selection_bias(cases: Cases, families: Mapping[object, Sequence[Cand
 
 
 def selection_bias(loss: Floats, price: Floats, folds: NDArray[np.int64]) -> float:
-    """Return the excess of the loss by the best policies of the other folds over the best of all.
+    """Return the loss of the best policies of the other folds minus that of the best policy of all.
 
     `loss`, `price`, ``(n_cases, n_policies)``. `folds`, ``(n_cases,)``.
 

@@ -29,9 +29,9 @@ from shortlist.results.objective import Limit, read_limit
 from shortlist.results.verdicts import RuleVerdict, Word, decide, verdict_facts
 
 NEW, SINGLE = "new", "single"
-"""Rules to use in place of a saved panel: the new panel, or a single judge where that is to be asked."""
+"""Rules to use in place of a saved panel: the new panel, or a single judge."""
 CHEAPER = 0.01
-"""Relative; a new panel that saves less is not worth the change."""
+"""Least relative saving for which a new panel is worth the change."""
 
 
 class Standing(StrEnum):
@@ -41,18 +41,21 @@ class Standing(StrEnum):
     AS_GOOD = "as-good"
     BETTER = "better"
     OPEN = "open"
-    """Neither: the new one is cheaper and the interval leaves open how much worse, or under a promise one
-    answers more cases and the other is cheaper, or no dearer."""
+    """Undecided.
+
+    The new panel is cheaper, and the interval does not exclude that it is worse. Under a promise, one answers
+    more cases and the other is cheaper, or no dearer.
+    """
 
 
 class Kept(StrEnum):
-    """Whether a panel keeps its promise on some cases."""
+    """Evidence on whether a panel keeps its promise on some cases."""
 
     KEPT = "kept"
     MISSED = "missed"
-    """Fewer answers are right than promised, which may be chance."""
+    """Fewer answers are right than promised, perhaps by chance."""
     BROKEN = "broken"
-    """Beyond chance."""
+    """Fewer answers are right than promised, beyond chance."""
 
 
 PROMISED_RULES = {
@@ -61,27 +64,27 @@ PROMISED_RULES = {
     Standing.AS_GOOD: RuleVerdict(Word.AS_GOOD, takes_first=False),
     Standing.OPEN: RuleVerdict(Word.UNDECIDED, takes_first=False),
 }
-"""Under a promise, by the cases answered and the price."""
+"""Verdict for each standing under a promise, by the cases answered and the price."""
 
 
 def coverage_of(new: Panel, old: Panel, log: AnswerLog) -> Difference:
-    """Return by how much more of the same cases a new panel answers."""
+    """Return the share of the same cases that a new panel answers, minus that of an old one."""
     gains = (new.run(log).codes >= 0).astype(float) - (old.run(log).codes >= 0)
     interval = accuracy_scoring(log).interval_of_gain(gains, log)
     return Difference(float(gains.mean()), interval, sign_flip_p(by_case(gains, log.groups)))
 
 
 def kept_promise(of_answers: PanelFigures, accuracy: float) -> Kept:
-    """Say whether a share of right answers is kept; no answer breaks none."""
+    """Return whether a promised share of right answers is kept; without answers it is."""
     if not of_answers.answered or of_answers.accuracy >= accuracy:
         return Kept.KEPT
     return Kept.BROKEN if of_answers.accuracy_interval[1] < accuracy else Kept.MISSED
 
 
 def rule_of(told: Verdict) -> RuleVerdict:
-    """Return the policy to use, the new or a saved panel, or the single judge of the verdict.
+    """Return the policy to use: the new or a saved panel, or the single judge of the verdict.
 
-    Prices that are about the same do not count. Where it is undecided the saved panel stays.
+    Prices that are nearly the same do not count. If it is undecided the saved panel stays.
     """
     spent = (told.panel_figures.price, told.single_figures.price)
     if spent[0] < spent[1] and not is_cheaper(told):
@@ -91,7 +94,7 @@ def rule_of(told: Verdict) -> RuleVerdict:
 
 
 def standing(told: Verdict) -> Standing:
-    """Say how a saved panel stands, the single one of the verdict, beside what is new."""
+    """Return the standing of a saved panel, the single policy of the verdict, against a new one."""
     rule = rule_of(told)
     if rule.takes_first:
         return Standing.BEATEN
@@ -101,10 +104,10 @@ def standing(told: Verdict) -> Standing:
 
 
 def promised_standing(told: Verdict, coverage: Difference, kept: Kept, *, is_promised: bool) -> Standing:
-    """Say how a saved panel stands under a promise, by the cases answered and the price.
+    """Return the standing of a saved panel under a promise, by the cases answered and the price.
 
-    Shares of right answers are not compared, since the two answer different cases. `is_promised`: whether
-    the new panel makes the promise; it takes no place if it does not.
+    Shares of right answers are not compared, since the two answer different cases. `is_promised`: whether the
+    new panel makes the promise; without it, it does not replace the saved one.
     """
     if not is_promised:
         return Standing.OPEN if kept is Kept.BROKEN else Standing.AS_GOOD
@@ -118,7 +121,7 @@ def promised_standing(told: Verdict, coverage: Difference, kept: Kept, *, is_pro
 
 
 def is_cheaper(told: Verdict) -> bool:
-    """Whether a new panel is cheaper than the saved one by what is worth the change."""
+    """Return whether a new panel is cheaper than the saved one by enough to be worth the change."""
     return told.panel_figures.price < (1 - CHEAPER) * told.single_figures.price
 
 
@@ -130,11 +133,11 @@ def compared_facts(
     *,
     margin: float = MARGIN,
 ) -> dict[str, Any]:
-    """Return a saved panel on all new cases, and beside a new one and the best single judge on some of them.
+    """Return the facts on a saved panel on all new cases, and against a new one and the best single judge.
 
     `known`: all cases of known truth. `beside`: the point of the new panel, with the promise of the saved
-    one, if it has one; up to which price of a case it was looked for; and within which other limits.
-    `margin`: how much worse the new panel may be and still be as good.
+    one, if any; the largest price of a case in its search; and the other limits. `margin`: largest loss of
+    the new panel that is as good, in the objective.
     """
     point, most, others = beside
     new, log, scoring = choice.panel(point), choice.test, choice.scoring(choice.test)
@@ -203,13 +206,13 @@ def compared_facts(
 
 
 def _single_beside(choice: PanelChoice, limits: Sequence[Limit]) -> tuple[Panel, Panel]:
-    """Return the best single judge within limits, and as it is measured."""
+    """Return the best single judge within limits, and the panel that measures it."""
     alone = single_panel(choice, best_single(choice, limits))
     return alone, rechosen(choice, alone, lambda part: single_panel(part, best_single(part, limits)))
 
 
 def _act_alike(one: Panel, other: Panel, log: AnswerLog) -> bool:
-    """Whether two panels ask the same judges about each case of a log, and end it alike."""
+    """Return whether two panels ask the same judges about each case of a log, and end it alike."""
     if stages_in_words(one) != stages_in_words(other):
         return False
     first, second = one.run(log), other.run(log)
@@ -218,7 +221,7 @@ def _act_alike(one: Panel, other: Panel, log: AnswerLog) -> bool:
 
 
 CHANGED = 0.1
-"""Relative; prices that differ by less are those of other cases."""
+"""Relative difference of prices below which they only reflect other cases."""
 
 
 def _prices_changed(old: Panel, log: AnswerLog) -> dict[str, list[float]]:

@@ -1,4 +1,4 @@
-"""Cases of another log, which measure panels that were chosen from this one."""
+"""Cases of another log, for measuring panels that were chosen from this one."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,14 +10,14 @@ from shortlist.panels.panel_options import fully_asked
 
 
 def unseen_cases(test: AnswerLog, log: AnswerLog) -> AnswerLog:
-    """Return the cases of known truth of a log that measures, with the judges of another log, in its order.
+    """Return the cases of known truth of a test log, with the judges of another log, in its order.
 
-    Where there are some that every judge was asked about, these alone.
+    If every judge was asked about some cases, only these are returned.
 
     Raises
     ------
     BadInputError
-        If a judge is missing, no truth is known, or the classes are others.
+        If a judge is missing, no truth is known, or the classes differ.
     """
     missing = [name for name in log.judges if name not in test.judges]
     if missing:

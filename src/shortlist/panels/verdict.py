@@ -62,31 +62,31 @@ from shortlist.results.verdicts import (
 )
 
 NESTED = "a single judge chosen in the same way"
-"""Opponent of panels that were chosen anew without each part of the cases, judges and all."""
+"""Name, for sentences, of single judges chosen anew without each part of the cases, as panels are."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A panel beside the best single judge, on hold-out cases, by the first objective of the front.
+    """Panel against the best single judge, on hold-out cases, by the first objective of the front.
 
-    `single`: the judge that loses least on the training cases, of those that keep the limits of the panel;
-    the cheapest of equals. `single_figures`, `panel_figures`: the judge is measured itself, also where the
-    same cases chose it. `difference`, `difference_interval`: panel minus judge, in the objective, and the
-    paired interval at 95 %; a cost that is below zero is saved. `p_value`: of the paired differences,
-    two-sided, if their signs were chance: McNemar's exact one where every mistake counts alike. `is_judge`:
-    whether the panel asks the judge alone and answers as it does. `n_more_cases`: further labelled cases that
-    would tell the two apart, if the difference stays; None beyond chance, or without a difference.
-    `correlation`: the mean correlation of the errors of the judges in the panel. `n_independent`: how many
-    independent votes they amount to, m / (1 + (m - 1) correlation) (Kish 1965). `within_limits`: whether the
-    judge keeps the limits of the panel. `is_best`: whether no judge loses less, whatever the limits.
-    `rechosen_figures`: of single judges by nested cross-validation, if that chose others: the difference is
-    then to them, since the judge looks better than it is on its training cases.
-    `constant`: (str, float), optional The class that loses least as the answer to every training case, with
-    its value of the objective, where neither the panel nor the judge is better than that beyond chance.
-    `margin`: how much worse than the judge the panel may be and still be as good, in the objective.
-    `tells_confidence`: under a promise, where the judge is measured on as many answers as the panel gives:
-    whether these are its surest. `single_answers`: the share of the cases that the judge answers by itself;
-    None but under a promise. `n_judges`: of the panel.
+    `single`: judge with the least loss on the training cases, among those within the limits of the panel; the
+    cheapest of equals. `single_figures`, `panel_figures`: figures of both; the judge's are its own, even if
+    the same cases chose it. `difference`, `difference_interval`: panel minus judge, in the objective, and the
+    paired interval at 95 %; a negative difference of a cost is a saving. `p_value`: two-sided, of the paired
+    differences under random signs; McNemar's exact one if every mistake costs the same. `is_judge`: whether
+    the panel asks this judge alone and answers as it does. `n_more_cases`: number of further labelled cases
+    that would decide, if the difference stays; None beyond chance, or without a difference. `correlation`:
+    mean correlation of the errors of the judges in the panel. `n_independent`: number of independent votes
+    that they amount to, m / (1 + (m - 1) correlation) (Kish 1965). `within_limits`: whether the judge keeps
+    the limits of the panel. `is_best`: whether no judge loses less, even outside the limits.
+    `rechosen_figures`: figures of single judges by nested cross-validation, if that chose others. The
+    difference is then to these, since the judge looks better than it is on its training cases. `constant`:
+    (str, float), optional. The class with the least loss as the answer to every training case, and its
+    objective, if neither the panel nor the judge is better beyond chance. `margin`: largest loss of the panel
+    against the judge that is as good, in the objective. `tells_confidence`: whether the judge gives its
+    surest answers, if it is measured under a promise on as many answers as the panel gives. `single_answers`:
+    share of the cases that the judge itself answers; only under a promise, otherwise None. `n_judges`: number
+    of judges of the panel.
     """
 
     single: str
@@ -110,7 +110,7 @@ class Verdict:
 
     @property
     def rule(self) -> RuleVerdict:
-        """Verdict on which of both to ask, the panel or the judge, and how sure that is."""
+        """Verdict between the panel and the judge, and how sure it is."""
         if not self.within_limits:
             return RuleVerdict(Word.UNRIVALLED, takes_first=True)
         if self.is_judge:  # by itself, also where others chosen on parts of the cases are worse
@@ -120,32 +120,35 @@ class Verdict:
 
     @property
     def recommended(self) -> bool:
-        """Whether to ask the panel beyond doubt: better, as good, the judge, or alone within the limits."""
+        """Whether the panel is recommended beyond doubt.
+
+        It is if it is better, as good, the judge itself, or alone within the limits.
+        """
         return self.rule.takes_first and self.rule.word is not Word.UNDECIDED
 
     @property
     def gained(self) -> Difference:
-        """Difference by which the panel is better, in the objective, with its interval."""
+        """Gain of the panel in the objective, with its interval."""
         low, high = self.difference_interval
         most = high if sign_of(self.panel_figures.objective) > 0 else -low
         return Difference(self.gain, (self.least_gain, most), self.p_value)
 
     @property
     def _spent(self) -> tuple[tuple[float, float], bool]:
-        """Return the price of a case by panel and judge; where nothing has one, how many judges they have."""
+        """Return the prices of a case by panel and judge; if neither has a price, their numbers of judges."""
         prices = self.panel_figures.price, self.single_figures.price
         return (prices, True) if any(prices) else ((self.n_judges, 1), False)
 
     @property
     def title(self) -> str:
-        """Title of the judge."""
+        """Title of the judge, for tables and sentences."""
         if not self.within_limits:
             return "best of all judges"
         return "best single judge" if self.is_best else "best single judge within the limits"
 
     @property
     def against(self) -> str:
-        """Opponent that the difference is to."""
+        """Name of the opponent in the difference, for sentences."""
         if self.rechosen_figures is None:
             return f"{self.single!r} alone"
         return NESTED
@@ -157,19 +160,19 @@ class Verdict:
 
     @property
     def gain(self) -> float:
-        """Difference by which the panel is better, in the objective."""
+        """Gain of the panel in the objective; negative if it is worse."""
         return sign_of(self.panel_figures.objective) * self.difference
 
     @property
     def least_gain(self) -> float:
-        """Least difference by which the panel is better, by the interval; below zero: it may be worse."""
+        """Lower end of the interval of the gain; negative if the panel may be worse."""
         low, high = self.difference_interval
         return low if sign_of(self.panel_figures.objective) > 0 else -high
 
     def sentence(self, panel: str = "this panel", *, with_evidence: bool = False) -> str:
-        """Say for people which to ask, the panel or the judge.
+        """Return a sentence that recommends the panel or the judge.
 
-        `with_evidence`: whether the panel is to be asked only if it is recommended.
+        `with_evidence`: whether the panel is to be used only if it is recommended.
         """
         one, all_of_them, rule = self.single_figures, self.panel_figures, self.rule
         what = f"{difference_in_words(self)} against {self.against}"
@@ -209,7 +212,7 @@ class Verdict:
 
     @property
     def _leaves_answers(self) -> bool:
-        """Whether the judge is measured on a part of its answers."""
+        """Return whether the judge is measured on a part of its answers."""
         return self.single_answers is not None and self.single_figures.answered < self.single_answers
 
     def _surest(self) -> str:
@@ -217,7 +220,7 @@ class Verdict:
         return f"the surest {100 * share:.3g} % of its answers"
 
     def _on_coverage(self, what: str) -> str:
-        """Say a difference with the answers of the judge that are compared."""
+        """Return the difference in words, with the share of cases that the judge answers."""
         own, wanted = self.single_figures.answered, self.panel_figures.answered
         if own < wanted:
             share = f"{100 * wanted:.3g} % of the cases, {self.single!r} {100 * own:.3g} %"
@@ -230,9 +233,9 @@ class Verdict:
 
 
 def difference_in_words(told: Verdict, *, turned: bool = False) -> str:
-    """Say a difference with its interval, such as ``+1.2 points of accuracy (-0.3 to +2.7)``.
+    """Return the difference and its interval, such as ``+1.2 points of accuracy (-0.3 to +2.7)``.
 
-    `turned`: whether it is that of the judge, less the panel.
+    `turned`: whether it is the judge minus the panel.
     """
     difference = Difference(told.difference, told.difference_interval, told.p_value)
     difference = difference.turned() if turned else difference
@@ -243,7 +246,7 @@ def difference_in_words(told: Verdict, *, turned: bool = False) -> str:
 
 
 def _rounded(number: int, what: str) -> str:
-    """Count things in two digits.
+    """Return a number, rounded to two digits, with the word that it counts.
 
     >>> _rounded(1, "more case"), _rounded(1297, "more case")
     ('1 more case', '1,300 more cases')
@@ -252,17 +255,17 @@ def _rounded(number: int, what: str) -> str:
 
 
 def is_share(objective: str) -> bool:
-    """Whether an objective, or the mean of recall and specificity, is a share, measured in points."""
+    """Return whether an objective is a share, such as recall, whose differences are in points."""
     return objective not in OBJECTIVES or OBJECTIVES[objective].is_share
 
 
 def rechosen(
     choice: PanelChoice, panel: Panel, again: Callable[[PanelChoice], Panel], recipe: Recipe | None = None
 ) -> Panel:
-    """Return a panel as it is to be measured on the cases of a choice that measure.
+    """Return the panel for measuring a choice on its own hold-out cases.
 
-    Where all cases choose, it is `again` that chooses one in the same way without each part of them.
-    `recipe`: that of the panel, whose own price is then told; None where it is that of the others.
+    If all cases choose, `again` chooses a panel in the same way without each part of them. `recipe`: recipe
+    of the panel, whose own price is then reported; None reports the price of the others.
     """
     if not choice.parts:
         return panel
@@ -282,7 +285,7 @@ def rechosen(
 def out_of_fold(choice: PanelChoice, recipe: Recipe) -> Outcome:
     """Return the outcome of a recipe on the training cases, learned without the fold of each.
 
-    Price and latency are those of the panel that would be written.
+    Price and latency are those of the final panel.
     """
     features = choice.chosen.features
     told = followed(measured_cases(choice.cases), recipe, features)
@@ -291,7 +294,7 @@ def out_of_fold(choice: PanelChoice, recipe: Recipe) -> Outcome:
 
 
 def measured_panel(choice: PanelChoice, point: int) -> Panel:
-    """Return the panel of a point as it is to be measured.
+    """Return the panel of a point for measuring.
 
     It is chosen again without each part of the cases; see :func:`chosen_alike`.
     """
@@ -304,11 +307,11 @@ def measured_panel(choice: PanelChoice, point: int) -> Panel:
 
 
 def chosen_alike(choice: PanelChoice, point: int, part: PanelChoice) -> int:
-    """Return the point of another choice that is chosen as one of this choice was.
+    """Return the index of the point of another choice that corresponds to a point of this choice.
 
-    It is the one that loses least for at most the mean price of this one, and where latency is an objective
-    for at most its mean latency; or the cheapest one. Where recall and specificity are objectives, it is the
-    one that comes nearest to both of this one, or exceeds them, and the cheapest of equals.
+    It is the point with the least loss for at most the same mean price and, if latency is an objective, at
+    most the same mean latency; otherwise the cheapest point. For recall and specificity it is the point
+    nearest to both, or above them, and the cheapest of equals.
     """
     own, most = choice.found[point], price_in(choice, point, part)
     slowest = own.seconds * (1 + 1e-9) if LATENCY in choice.front.names else math.inf
@@ -329,7 +332,7 @@ def chosen_alike(choice: PanelChoice, point: int, part: PanelChoice) -> int:
 
 
 def price_in(choice: PanelChoice, point: int, part: PanelChoice) -> int:
-    """Return the mean price of a point, as the sum over the training cases of another choice in its steps."""
+    """Return the mean price of a point as a sum over another choice's training cases, in its steps."""
     mean = choice.found[point].price / (len(choice.chosen.truth) * choice.steps)
     return int(mean * len(part.chosen.truth) * part.steps * (1 + 1e-9))
 
@@ -342,12 +345,12 @@ def verdict(
     *,
     margin: float = MARGIN,
 ) -> Verdict:
-    """Compare a panel with the best single judge on the hold-out cases, or on another log.
+    """Return the verdict between a panel and the best single judge, on the hold-out cases or another log.
 
-    Under a promise accuracy is that of answers, and the judge gives as many as the panel, its surest ones if
-    it tells how sure it is. `panel`: as :func:`measured_panel` returns it, where the cases of the choice
-    measure. `log`: of hold-out cases alone. `limits`: what the panel was picked by, which the judge has to
-    keep too if any judge does. `margin`: how much worse still is as good, in the objective.
+    Under a promise, accuracy is a share of answers, and the judge gives as many answers as the panel; with
+    confidences they are its surest. `panel`: result of :func:`measured_panel`, if the cases of the choice
+    measure. `log`: hold-out cases alone. `limits`: limits of the panel, which the judge has to keep too if
+    any judge does. `margin`: largest loss that is as good, in the objective.
     """
     measured = choice.test if log is None else log
     scoring = choice.scoring(measured)
@@ -388,9 +391,9 @@ def verdict(
 
 
 def beside_single(choice: PanelChoice, margin: float = MARGIN) -> PanelChoice:
-    """Return a choice whose front tells how each point does beside the best single judge, without optimism.
+    """Return a choice whose front has each point's difference to the best single judge, without optimism.
 
-    By this ``as-good`` picks. Takes as long as measuring every point of the front.
+    The pick ``as-good`` uses it. Takes as long as measuring every point of the front.
     """
     told, name = list[tuple[float, Interval]](), ""
     for point in range(len(choice.found)):
@@ -405,9 +408,9 @@ def beside_single(choice: PanelChoice, margin: float = MARGIN) -> PanelChoice:
 
 
 def promised_share(choice: PanelChoice, panel: Panel) -> float | None:
-    """Return the share of right answers that is promised by the cases that measure; 0 for none.
+    """Return the share of right answers promised by the cases that measure; 0 without a promise.
 
-    None where none is requested.
+    None if none is requested.
     """
     if not choice.guarantees:
         return None
@@ -419,7 +422,10 @@ def promised_share(choice: PanelChoice, panel: Panel) -> float | None:
 def _constant(
     choice: PanelChoice, panels: Sequence[Panel], log: AnswerLog, scoring: Scoring
 ) -> tuple[str, float] | None:
-    """Return the best answer to every case, with its value, where no panel is better beyond chance."""
+    """Return the best constant answer, with its value, if no panel is better beyond chance.
+
+    Otherwise None.
+    """
     if choice.cases.is_open:
         return None
     label, lost = one_answer(choice, log, scoring)
@@ -431,7 +437,7 @@ def _constant(
 
 
 def one_answer(choice: PanelChoice, log: AnswerLog, scoring: Scoring) -> tuple[str, Floats]:
-    """Return the class that loses least as the answer to every training case, and what it loses on a log."""
+    """Return the class with the least loss as the answer to every training case, and its losses on a log."""
     losses = choice.scoring(choice.chosen).losses[:-1, choice.chosen.truth].mean(axis=1)
     code = int(losses.argmin())
     return choice.chosen.classes[code], np.asarray(scoring.losses[code, log.truth])
@@ -446,9 +452,11 @@ def compared(
     *,
     promised: float | None = None,
 ) -> Verdict:
-    """Compare a panel with a single judge, or another panel, on the same cases, by default by accuracy.
+    """Return the verdict between two panels on the same cases, by default by accuracy.
 
-    `promised`: as in :func:`shortlist.panels.figures.figures`; None where no answer is a mistake.
+    `alone` may be a single judge.
+
+    `promised`: as in :func:`shortlist.panels.figures.figures`; None if a missing answer is a mistake.
     """
     scoring = scoring or accuracy_scoring(log)
     own = figures(panel, log, scoring, promised=promised)
@@ -481,7 +489,10 @@ def compared(
 
 
 def _gain_of_answers(one: Outcome, other: Outcome, log: AnswerLog) -> tuple[float, float]:
-    """Return by how much more of its answers the first one is right, and the standard error, linearised."""
+    """Return the difference in shares of right answers, first minus second, and its standard error.
+
+    The error is linearised.
+    """
     shares, residuals = list[float](), np.zeros(len(log.truth))
     for outcome, sign in ((one, 1), (other, -1)):
         answered = outcome.codes >= 0
@@ -492,7 +503,7 @@ def _gain_of_answers(one: Outcome, other: Outcome, log: AnswerLog) -> tuple[floa
 
 
 def _answers_as(panel: Panel, alone: Panel, log: AnswerLog, *, by_answers: bool) -> bool:
-    """Whether a panel asks the judge alone and answers as it does, by its own stages or `by_answers`."""
+    """Return whether a panel asks the judge alone and answers as it does, by its stages or `by_answers`."""
     if panel.judges != alone.judges:
         return False
     runs = [one.run(log) if by_answers else Panel.run(one, log) for one in (panel, alone)]
@@ -500,7 +511,7 @@ def _answers_as(panel: Panel, alone: Panel, log: AnswerLog, *, by_answers: bool)
 
 
 def decide_alike(one: Panel, other: Panel) -> bool:
-    """Whether two panels are the same policy; prices, latencies and promises may differ."""
+    """Return whether two panels are the same policy; prices, latencies and promises may differ."""
     parts = ("judges", "stages", "router", "branches", "final", "least")
     return all(one.plain().get(part) == other.plain().get(part) for part in parts)
 

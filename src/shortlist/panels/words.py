@@ -1,4 +1,4 @@
-"""Panels in sentences: judges, figures, and the prices at which another one is cheaper."""
+"""Panels in sentences: judges, figures, and the prices at which another panel is cheaper."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,10 @@ from shortlist.results.verdicts import Word
 
 
 def stages_in_words(panel: Panel) -> str:
-    """Say in a few words who is asked, such as ``small, then large and other, then a person``."""
+    """Return the judges of each stage in a few words.
+
+    An example is ``small, then large and other, then a person``.
+    """
     ways = panel.ways[1:] if panel.router is not None else panel.ways
     person = ["a person"] * (panel.final.kind == HAND_OVER)
     told = [
@@ -37,7 +40,7 @@ def stages_in_words(panel: Panel) -> str:
 
 
 MOST_WAYS, MOST_LETTERS = 5, 150
-"""Branches of a router that are written in sentences, and letters of the condition of each."""
+"""Largest number of a router's branches in sentences, and of letters in the condition of each."""
 
 
 def _names(panel: Panel, stage: Stage) -> list[str]:
@@ -47,11 +50,11 @@ def _names(panel: Panel, stage: Stage) -> list[str]:
 
 
 NO_JUDGE = "no judge"
-"""Name of the judge in a branch that answers without any call."""
+"""Name, for sentences, of the judge in a branch that answers without any call."""
 
 
 def _changed(panel: Panel, stage: Stage) -> str:
-    """Say where one judge decides, but learned scores may overrule its answer."""
+    """Return words for a stage of one judge whose answer learned scores may overrule; otherwise empty."""
     decision = stage.decision
     if not isinstance(decision, ScoreTable) or len(decision.judges) != 1:
         return ""
@@ -66,7 +69,7 @@ def _changed(panel: Panel, stage: Stage) -> str:
 def in_words(
     stages: Sequence[Mapping[str, Any]], router: Mapping[str, Any] | None, panel: Panel, left: float
 ) -> list[str]:
-    """Say in sentences which judges a panel asks, and what share of the cases each stage answers."""
+    """Return sentences on the judges that a panel asks, and on the share of cases that each stage answers."""
     said = []
     if router is not None:
         said += _branch_sentences(router)
@@ -90,10 +93,10 @@ def in_words(
 
 
 def told_stages(stages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the stages that answer some case, each with those before it that answer none.
+    """Return the stages that answer some case, each joined with those before it that answer none.
 
     Their judges are ``groups``, asked one after the other, and ``asks`` all together; price and seconds are
-    sums. A last stage that answers none is there too if cases reach it, which is paid.
+    sums. A last stage without answers is included if cases reach it, as it is paid.
     """
     told, idle = list[dict[str, Any]](), list[Mapping[str, Any]]()
     reached = [stage for stage in stages if stage["reached"] > 0] or list(stages[:1])
@@ -163,7 +166,10 @@ def _combined(stages: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _stage_sentence(stage: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> str:
-    """Say who is asked in a stage; `before`: the stage that leaves the case to it, if any."""
+    """Return the sentence on a stage and its judges.
+
+    `before`: the earlier stage that leaves cases to it, if any.
+    """
     share = f"{_percent(stage['answered'])} of the cases" if stage["answered"] else "no case"
     ends = f"that answers {share}."
     if stage["votes"] is not None:
@@ -195,7 +201,7 @@ def _percent(share: float) -> str:
 
 
 NONE = "none"
-"""Share of right answers where there is no answer."""
+"""Text for the share of right answers if there is no answer."""
 
 
 def measured(own: Mapping[str, Any]) -> dict[str, str]:
@@ -218,7 +224,7 @@ def _with_interval(value: float | None, interval: Interval | None) -> str:
 
 
 def measured_in_words(figures: Mapping[str, Any]) -> str:
-    """Say the measures, such as ``accuracy 0.9 (0.85 to 0.93), price 2 (1.8 to 2.2) a case``."""
+    """Return the measures in words, such as ``accuracy 0.9 (0.85 to 0.93), price 2 (1.8 to 2.2) a case``."""
     told = measured(figures)
     price = told.pop("price")
     words = [f"{name} {text}" for name, text in told.items() if text != NONE]
@@ -228,7 +234,7 @@ def measured_in_words(figures: Mapping[str, Any]) -> str:
 
 
 def measured_on(facts: Mapping[str, Any]) -> str:
-    """Say on which cases a panel was measured."""
+    """Return words for the cases on which a panel was measured."""
     own = facts["held_out"]
     kind = "calibration " if facts["guarantee"] else "" if facts["n_parts"] else "hold-out "
     kind = "test " if facts["is_tested"] else kind
@@ -239,10 +245,10 @@ def measured_on(facts: Mapping[str, Any]) -> str:
 
 
 def bound_sentence(bound: float, price: float, some_right: float, *, hands_over: bool) -> list[str]:
-    """Say the largest number of training cases that a panel gets right for a price, if it differs from all.
+    """Return a sentence on the most training cases that any panel gets right for a price, if not all.
 
-    `some_right`: the share of the cases about which at least one judge is right. `hands_over`: whether a
-    person decides what is left.
+    `some_right`: share of the cases about which at least one judge is right. `hands_over`: whether a person
+    decides open cases.
     """
     if bound == 1:
         return []
@@ -260,10 +266,9 @@ def bound_sentence(bound: float, price: float, some_right: float, *, hands_over:
 
 
 def advice(facts: Mapping[str, Any]) -> str | None:
-    """Say the choice to take: one answer to every case, the panel, or a single judge.
+    """Return the recommendation: one answer to every case, the panel, or a single judge.
 
-    None where there is nothing to compare: of a single judge, of a panel alone within the limits, and under a
-    promise.
+    None without a comparison: for a single judge, for a panel alone within the limits, and under a promise.
     """
     if facts["held_out"]["of_answers"]:
         return None
@@ -282,9 +287,9 @@ def advice(facts: Mapping[str, Any]) -> str | None:
 def verdict_sentences(
     facts: Mapping[str, Any], told: Verdict, best: Verdict | None, limits: Sequence[Limit], promise: str
 ) -> list[str]:
-    """Say the worth of the panel beside the best single judge, and the evidence.
+    """Return sentences on the panel against the best single judge, and the evidence.
 
-    `best`: the panel beside the best of all judges, where that one does not keep the limits.
+    `best`: verdict against the best of all judges, if limits exclude it.
     """
     said = [*_limits_exceeded(facts, limits), *filter(None, (facts["instead"],))]
     if facts["positive"] is not None:
@@ -356,13 +361,13 @@ def _best_of_all_sentence(best: Verdict) -> str:
 
 
 MOST_PRICES = 6
-"""Number of prices reported at which another panel would be the cheapest."""
+"""Largest number of reported prices at which another panel would be the cheapest."""
 
 
 def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> str:
-    """Say the prices at which another found panel or judge would be the cheapest as good one.
+    """Return a sentence on the prices at which another panel or judge, as good, would be the cheapest.
 
-    The prices that have to change least come first; without any the sentence is empty.
+    Prices with the smallest change come first; without any the sentence is empty.
     """
     told: list[tuple[float, str]] = []
     for name, one in prices.items():
@@ -380,9 +385,9 @@ def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> s
 
 
 def budget_table(told: Mapping[str, Any]) -> tuple[str, list[tuple[str, ...]]]:
-    """Return the title of the table of budgets, and its rows, of which the first is the header.
+    """Return the title of the table of budgets, and its rows, the first of which is the header.
 
-    `told`: the facts of :class:`shortlist.panels.facts.PanelReport`.
+    `told`: facts of :class:`shortlist.panels.facts.PanelReport`.
     """
     names = led_by(told["objective"])
     of_two, seconds = bool(told["cascades_of_two"]), ["seconds"] * (LATENCY in told["objectives"])
@@ -413,6 +418,9 @@ def budget_table(told: Mapping[str, Any]) -> tuple[str, list[tuple[str, ...]]]:
 
 
 def title_of(told: Mapping[str, Any]) -> Callable[[str], str]:
-    """Return the title of an objective on the training cases; under a promise no answer is not right."""
+    """Return a function from an objective to its title on the training cases.
+
+    Under a promise, a missing answer is not right.
+    """
     renamed = {ACCURACY: "right of all cases"} if told["guarantee"] else {}
     return lambda name: renamed.get(name, name)

@@ -1,1 +1,1 @@
-"""Logs of answers as they are: tables, and the logs of evaluation tools."""
+"""Logs of answers in their own forms: tables, and the logs of evaluation tools."""

@@ -1,8 +1,8 @@
 """Exports of annotation tools in JSON.
 
 Label Studio: a list of tasks, each with `id`, `data`, and `annotations` or `predictions`. An annotation has
-`completed_by`, `result`, `was_cancelled`, `ground_truth` and `lead_time`; a result has `from_name`, `type`
-and `value`, in which the choices are called after the type, or as :data:`NAMES_OF_ANSWERS` says.
+`completed_by`, `result`, `was_cancelled`, `ground_truth` and `lead_time`. A result has `from_name`, `type`
+and `value`; the field of the choices in it is named after the type, or as in :data:`NAMES_OF_ANSWERS`.
 
 Argilla: records in a list, or one in each line, with `id`, `fields`, `metadata`, `responses` and
 `suggestions`. Version 2 has responses by question, with `value` and `user_id`; version 1 has a list, with
@@ -11,8 +11,8 @@ Argilla: records in a list, or one in each line, with `id`, `fields`, `metadata`
 and `agent`.
 
 Prodigy: one annotation in each line, with `_task_hash`, `_annotator_id` or `_session_id`, and `answer`, which
-is ``accept``, ``reject`` or ``ignore``; where there are `options`, the identifiers of those that were taken
-are in `accept`.
+is ``accept``, ``reject`` or ``ignore``. With `options`, the identifiers of the chosen options are in
+`accept`.
 """
 
 from collections import Counter
@@ -37,19 +37,18 @@ from shortlist.panels.logs.json_content import (
 from shortlist.panels.logs.records import LogColumns, Records
 
 UNNAMED = "unnamed"
-"""Judge of annotations that name no annotator."""
+"""Name of the judge of annotations without an annotator."""
 
 
 def label_studio_records(
     source: str, document: Sequence[Any], columns: LogColumns, notes: list[str]
 ) -> Records:
-    """Return the records of tasks; models that predict are judges too.
+    """Return the records of Label Studio's tasks; models that predict are judges too.
 
-    The truth is the annotation that is marked as the ground truth, or a field of the data that is named.
+    The truth is the annotation that is marked as the ground truth, or the named field of the data.
 
-    Raises BadFileError if a field that is needed is missing, an annotation answers the question twice, or
-    ground truths of a task differ. Raises BadInputError if annotations answer several questions and none is
-    named.
+    Raises BadFileError if a needed field is missing, an annotation answers the question twice, or ground
+    truths of a task differ. Raises BadInputError if annotations answer several questions and none is named.
     """
     rows, seen = list[Row](), Counter[str]()
     questions: dict[str, None] = {}
@@ -92,7 +91,7 @@ def label_studio_records(
 
 
 def _told(place: str, task: dict[str, Any], kind: str) -> list[Any]:
-    """Return the annotations or predictions of a task; none where only their numbers were exported."""
+    """Return the annotations or predictions of a task; empty where only their numbers were exported."""
     given: list[Any] = field(place, task, kind, list) or []
     return [] if given and all(isinstance(one, int) for one in given) else given
 
@@ -100,11 +99,11 @@ def _told(place: str, task: dict[str, Any], kind: str) -> list[Any]:
 REGIONS = "annotations that only mark places, such as boxes or spans, which no panel can vote on"
 
 NAMES_OF_ANSWERS = {"pairwise": "selected", "textarea": "text"}
-"""Names of answers in a value, where not as its type."""
+"""Names of the answer's field in a value, by type, where it is not the type itself."""
 
 
 def _results(place: str, annotation: dict[str, Any]) -> dict[str, list[Any]]:
-    """Return the answers of an annotation to each question, of which there should be one."""
+    """Return the answers of an annotation by question; each question should have one."""
     told: dict[str, list[Any]] = {}
     for at, result in objects(place, field(place, annotation, "result", list) or []):
         value = field(at, result, "value", dict) or {}
@@ -128,7 +127,7 @@ def _one_answer(place: str, answers: Sequence[Any]) -> Any:
 
 
 def _one_truth(place: str, marked: Sequence[Sequence[Any]]) -> Any:
-    """Return the answer in the annotations that are marked as ground truths of a task."""
+    """Return the answer in the annotations that are marked as ground truths of a task; None without one."""
     told = dict.fromkeys(_one_answer(place, answers) for answers in marked if answers)
     if len(told) > 1:
         raise BadFileError(
@@ -149,13 +148,13 @@ def _annotator(place: str, annotation: dict[str, Any]) -> str:
 
 
 def _judge(place: str, record: Row, names: Sequence[str]) -> str:
-    """Return the first name of a judge in a record."""
+    """Return the value of the first field of a record that names a judge."""
     found = [name_of(place, record, name) for name in names]
     return next((str(one) for one in found if one is not None), UNNAMED)
 
 
 def _case(place: str, record: Row, names: Sequence[str], known: Any, seen: Counter[str]) -> Any:
-    """Return the first name of a case, or else a key of its content."""
+    """Return the value of the first field that names a case, or otherwise a fingerprint of its content."""
     found = [name_of(place, record, name) for name in names]
     case = next((one for one in found if one is not None), None)
     seen["nameless"] += case is None
@@ -175,13 +174,13 @@ def _note(source: str, seen: Counter[str], what: str, case: str, notes: list[str
 
 
 def argilla_records(source: str, document: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
-    """Return the records of answers to one question; models that suggest answers are judges too.
+    """Return the records of Argilla's answers to one question; models that suggest answers are judges too.
 
-    The truth is a field of the metadata or of the record that is named. Drafts and discarded responses are no
+    The truth is the named field of the metadata or of the record. Drafts and discarded responses are no
     answers.
 
-    Raises BadFileError if a field that is needed is missing. Raises BadInputError if several questions are
-    answered and none is named.
+    Raises BadFileError if a needed field is missing. Raises BadInputError if several questions are answered
+    and none is named.
     """
     rows, seen = list[Row](), Counter[str]()
     questions: dict[str, None] = {}
@@ -257,7 +256,7 @@ def _responses(place: str, record: Row, seen: Counter[str]) -> Iterator[tuple[st
 
 
 RESPONSES, SUGGESTION = ".responses", ".suggestion"
-"""Ends of the names of columns in datasets of Hugging Face."""
+"""Suffixes of the names of columns in datasets of Hugging Face."""
 
 
 def _models(place: str, record: Row, seen: Counter[str]) -> Iterator[tuple[str, Row]]:
@@ -294,9 +293,9 @@ def _is_number(value: Any) -> bool:
 def _one_question(
     source: str, questions: Collection[str], columns: LogColumns, tool: str, without: str = ""
 ) -> str:
-    """Return the question whose answers are read: the one that is named, or the only one.
+    """Return the question whose answers are read: the named one, or the only one.
 
-    `without`: what an export without any question holds.
+    `without`: content of an export without any question, for the message.
 
     Raises BadInputError if there are several or none.
     """
@@ -316,12 +315,12 @@ def _one_question(
 
 
 def prodigy_records(source: str, document: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
-    """Return the records of annotations: the options that were taken, or whether a suggestion was accepted.
+    """Return the records of Prodigy's annotations: the chosen options, or the acceptance of a suggestion.
 
-    What was ignored, and a task with options that was rejected, is no answer. The truth is a field of the
-    task, or of its `meta`, that is named.
+    Ignored tasks, and rejected tasks with options, are no answers. The truth is the named field of the task,
+    or of its `meta`.
 
-    Raises BadFileError if the annotations only mark places, or a field that is needed is missing.
+    Raises BadFileError if the annotations only mark passages, or a needed field is missing.
     """
     told = list(objects(source, document))
     for name in (columns.case, columns.judge, columns.answer):

@@ -1,6 +1,6 @@
-"""Logs of answers from tables and records of calls: a row for each case, a column for each judge.
+"""Assembly of logs from tables and records of calls: a row for each case, a column for each judge.
 
-A wide table is read by column, as numbers of labels: one of 100,000 cases and 100 judges has ten million
+A wide table is read by column, as codes of labels. A table of 100,000 cases and 100 judges has ten million
 answers; each takes eight bytes here, and two hundred as a record.
 """
 
@@ -35,11 +35,11 @@ USUAL_COLUMNS = LogColumns()
 
 @dataclass(frozen=True, eq=False)
 class Wide:
-    """A table with a row for each case and a column for each judge.
+    """Wide table, with a row for each case and a column for each judge.
 
-    `cases`, ``(n_rows,)``. `said`: of all judges, ``(n_rows, n_judges)``. `truth`, `content`: of the cases,
-    or None. `measures`: confidences, prices and latencies by name, ``(n_rows, n_judges)``. `numbered`,
-    `columns`: as of :class:`shortlist.panels.logs.records.Records`.
+    `cases`, ``(n_rows,)``. `said`: answers of all judges, ``(n_rows, n_judges)``. `truth`, `content`: of each
+    row, or None. `measures`: confidences, prices and latencies by name, ``(n_rows, n_judges)``. `numbered`,
+    `columns`: as in :class:`shortlist.panels.logs.records.Records`.
     """
 
     source: str
@@ -54,9 +54,9 @@ class Wide:
     columns: tuple[str, ...]
 
     def records(self, shares: Sequence[NDArray[Any] | None] = ()) -> Records:
-        """Return a record for each row and judge, to be put together with other files.
+        """Return a record for each row and judge, in the form that joins with other files.
 
-        `shares`: of each judge the probabilities of all labels in each row, or None.
+        `shares`: for each judge the probabilities of all labels in each row, or None.
         """
         import pandas as pd
 
@@ -81,7 +81,7 @@ class Wide:
 
 
 def coded(table: "pd.DataFrame", names: Sequence[str]) -> Coded:
-    """Return the cells of some columns as numbers of labels; -1 where a cell is empty."""
+    """Return the cells of some columns as indices of labels; -1 for an empty cell."""
     places: dict[str, int] = {}
     codes = np.empty((len(table), len(names)), dtype=np.int64)
     for column, name in enumerate(names):
@@ -100,7 +100,7 @@ def wide_log(
     classes: Sequence[Any] | None = None,
     like: Sequence[str] | None = None,
 ) -> AnswerLog:
-    """Make a log of a table, as :func:`assembled` does of its records."""
+    """Return a log of a wide table, as :func:`assembled` does for its records."""
     import pandas as pd
 
     told = list(notes)
@@ -132,14 +132,14 @@ def assembled(
     classes: Sequence[Any] | None = None,
     like: Sequence[str] | None = None,
 ) -> AnswerLog:
-    """Make a log of records, priced by `costs`, or else as they are.
+    """Return a log of records, with prices by `costs`, or otherwise the prices in the records.
 
-    A call without a price gets the mean price of its judge's other calls, and so does a call that was not
-    made. Records of the same case and judge, from several files, are repeats: rows of their own, and one
-    group with the case.
+    A call without a price, or one that was not made, gets the mean price of its judge's other calls. Records
+    of the same case and judge from several files are repeats: they have their own rows, in one group with the
+    case.
 
     Raises BadInputError if records of a case have different truths or contents, or :func:`make_log` refuses
-    what they say.
+    the answers.
     """
     told = list(notes)
     frame = _numbered(records.frame, told)
@@ -187,7 +187,7 @@ def _log_of(
     classes: Sequence[Any] | None,
     like: Sequence[str] | None,
 ) -> AnswerLog:
-    """Make a log whose labels are folded; `cells` tell of each row the case, its truth and its content."""
+    """Return a log with normalised labels; `cells` gives the case, the truth and the content of each row."""
     ways, (codes, labels) = columns.fold, said
     if ways:
         places: dict[str, int] = {}
@@ -214,7 +214,10 @@ def _log_of(
 
 
 def _why_scores_alone(frame: "pd.DataFrame", *, knows_classes: bool) -> str:
-    """Say why scores alone tell which answers are right; empty where the truth does, or there are none."""
+    """Return the reason why only scores decide which answers are right.
+
+    Empty if the truth does, or no score exists.
+    """
     if not frame["score"].notna().any():
         return ""
     if frame["answer"].isna().all():
@@ -228,7 +231,7 @@ def _why_scores_alone(frame: "pd.DataFrame", *, knows_classes: bool) -> str:
 
 
 def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
-    """Add the number of each record's row and column, in the order in which cases and judges first appear."""
+    """Add the row and column number of each record, in the order in which cases and judges first appear."""
     import pandas as pd
 
     keys = frame[["case", "epoch", "judge"]].fillna({"epoch": ""})
@@ -254,9 +257,9 @@ def _note_repeats(n_rows: int, cases: "pd.Series[Any]", notes: list[str]) -> Non
 def _one_of_each_case(
     cells: "pd.DataFrame", name: str, what: str, ways: Sequence[str] = ()
 ) -> list[str | None]:
-    """Return the facts about each row's case, folded and as text, None where nothing is.
+    """Return the value of a column for each row's case, normalised and as text; None without one.
 
-    Raises BadInputError if cells of a case differ.
+    Raises BadInputError if cells of one case differ.
     """
     import pandas as pd
 
@@ -280,7 +283,10 @@ def _one_of_each_case(
 
 
 def _groups_of(firsts: "pd.DataFrame") -> NDArray[np.int64]:
-    """Return the group of each row: those of one case, and of cases with the same content, are together."""
+    """Return the group of each row, ``(n_rows,)``.
+
+    It is equal for rows of one case, and for cases with the same content.
+    """
     import pandas as pd
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

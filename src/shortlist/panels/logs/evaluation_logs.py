@@ -1,13 +1,13 @@
 """Logs of tools that run models: lm-evaluation-harness, alpaca_eval and OpenAI evals.
 
-lm-evaluation-harness: ``samples_TASK_DATE.jsonl`` in a folder that is called after the model. A line has
-`doc_id`, `doc`, `target`, `arguments`, `resps`, `filtered_resps`, `filter`, `doc_hash` and a key for each
-metric. Where choices were compared, a response is the log likelihood of a choice and whether it was the
-likeliest text (lm-eval 0.4).
+lm-evaluation-harness: ``samples_TASK_DATE.jsonl`` in a folder named after the model. A line has `doc_id`,
+`doc`, `target`, `arguments`, `resps`, `filtered_resps`, `filter`, `doc_hash` and a key for each metric. If
+choices were compared, a response is the log likelihood of a choice, and whether it was the most likely text
+(lm-eval 0.4).
 
 alpaca_eval: ``annotations.json``, a list of preferences between two outputs, with `instruction`, `output_1`,
-`output_2`, `annotator` and `preference`: 1 or 2, or a number between by the tokens' probabilities. What it
-cost is `price_per_example`, in versions from 0.6 on `preference_price_per_example`.
+`output_2`, `annotator` and `preference`: 1 or 2, or a number between by the tokens' probabilities. The price
+is `price_per_example`, in versions from 0.6 on `preference_price_per_example`.
 
 OpenAI evals: lines of JSON, the first one with `spec`, the others events with `sample_id`, `type` and `data`:
 a `match` has `correct`, `expected`, `picked` and `sampled`, a `sampling` has `sampled`, `metrics` a `score`.
@@ -43,13 +43,13 @@ TASK_IN_NAME = re.compile(r"samples_(.+?)(_\d{4}-\d\d-\d\dT[-0-9.:]+)?\.jsonl.*"
 
 
 def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
-    """Return the records of a file of samples; its folder, or else its name, is the judge.
+    """Return the records of a file of samples; the judge is its folder's name, or otherwise its own.
 
-    Log likelihoods of choices become probabilities that add up to 1. The answer is the most probable choice,
-    and of a tie none. Choices that are the same in all samples are labels by their text, others by their
+    Log likelihoods of choices become probabilities that add up to 1. The answer is the most probable choice;
+    a tie has no answer. Choices that are the same in all samples become labels by their text, others by their
     number.
 
-    Raises BadFileError if a field that is needed is missing or of another kind.
+    Raises BadFileError if a needed field is missing or of another kind.
     """
     kept = _of_one_filter(source, list(objects(source, lines)), columns, notes)
     choices = [_choices(place, sample) for place, sample in kept]
@@ -91,7 +91,7 @@ def _of_one_filter(
 
 
 def _choices(place: str, sample: Row) -> tuple[str, ...]:
-    """Return the texts of the choices that have log likelihoods; none if the responses are texts."""
+    """Return the texts of the choices with log likelihoods; empty if the responses are texts."""
     responses = field(place, sample, "filtered_resps", list, needed=True)
     if len(responses) < 2 or not all(isinstance(one, list) and len(one) == 2 for one in responses):
         return ()
@@ -129,13 +129,13 @@ def _sample(place: str, sample: Row, columns: LogColumns, n_choices: int, named:
 
 
 METRICS = ("exact_match", "acc", "em", "f1", "contains", "pass@1")
-"""Metrics that tell whether an answer is right, in the order in which they are looked for."""
+"""Names of the metrics of right answers, in the order of preference."""
 
 
 def _metric(sample: Row, *, is_choice: bool) -> float | None:
-    """Return the metric of a sample that tells whether its answer is right.
+    """Return the metric that says whether the answer of a sample is right; None without one.
 
-    Of choices only the accuracy does, as other metrics compare other likelihoods.
+    For choices it is the accuracy alone, as other metrics compare other likelihoods.
     """
     told = sample.get("metrics")
     names = [*METRICS, *(one for one in told if isinstance(one, str))] if isinstance(told, list) else METRICS
@@ -147,7 +147,7 @@ def _first_score(values: Sequence[Any]) -> float | None:
 
 
 def _shares(place: str, responses: list[Any], named: Sequence[str] | None) -> dict[str, float]:
-    """Return the probability of each choice: its likelihood's share of all choices'."""
+    """Return the probability of each choice: its share of the likelihoods of all choices."""
     try:
         logs = [math.nan if isinstance(one[0], bool) else float(one[0]) for one in responses]
     except (TypeError, ValueError, OverflowError):
@@ -161,7 +161,7 @@ def _shares(place: str, responses: list[Any], named: Sequence[str] | None) -> di
 
 
 SHOWN = ("instruction", "input", "output_1", "output_2")
-"""Fields that an annotator sees; they make a case."""
+"""Fields that an annotator sees, which define a case."""
 
 
 def alpaca_eval_records(
@@ -169,10 +169,10 @@ def alpaca_eval_records(
 ) -> Records:
     """Return the records of annotations; the answers are ``1`` and ``2``.
 
-    A preference between 1 and 2 is for the nearer one, and tells the probabilities of both; one just between
-    them is a draw, and no answer.
+    A preference between 1 and 2 is for the nearer one, and gives the probabilities of both; one exactly
+    between them is a draw, and no answer.
 
-    Raises BadFileError if a preference is no number from 1 to 2, or a field that is needed is missing.
+    Raises BadFileError if a preference is no number from 1 to 2, or a needed field is missing.
     """
     rows = [_preference(place, annotation, columns) for place, annotation in objects(source, document)]
     draws = ("draw", "draw", "count as no answer.")
@@ -209,18 +209,18 @@ def _preference(place: str, annotation: Row, columns: LogColumns) -> Row:
 
 PLATFORM = {"input_tokens": "sample.token_usage.prompt_tokens",
             "output_tokens": "sample.token_usage.completion_tokens"}  # fmt: skip
-"""Paths of numbers in a line of a run of OpenAI evals on the platform."""
+"""Paths of numbers in a line of a run of OpenAI evals on the platform, by column of the records."""
 
 
 def openai_evals_records(source: str, lines: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
-    """Return the records of a run; its completion function is the judge, and `correct` or the score decides.
+    """Return the records of a run, whose judge is the completion function; `correct` or the score decides.
 
-    The answer is what was picked, or else what was sampled.
+    The answer is the picked one, or otherwise the sampled one.
 
-    Of a run on the platform the model that was sampled is the judge, its output the answer, and it is right
-    if it passed all graders; the truth is a field of the item that is named.
+    For a run on the platform the sampled model is the judge, and its output the answer. It is right if it
+    passed all graders; the truth is the named field of the item.
 
-    Raises BadFileError if a field that is needed is missing or of another kind.
+    Raises BadFileError if a needed field is missing or of another kind.
     """
     notes.append(f"{source}: read as a run of OpenAI evals.")
     if not isinstance(lines[0].get("spec"), dict):
@@ -268,7 +268,7 @@ def _on_platform(place: str, line: Row, columns: LogColumns) -> Row:
 
 
 def _take_event(row: Row, kind: str, data: Row, columns: LogColumns) -> None:
-    """Add the facts of an event to a sample; the first that says something counts."""
+    """Add the facts of an event to a sample; the first known value of each is kept."""
     row["features"] = data | row["features"]
     answer = columns.answer or ("picked" if data.get("picked") is not None else "sampled")
     if data.get(answer) is not None and (kind != "sampling" or row.get("answer") is None):

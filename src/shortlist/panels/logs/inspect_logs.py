@@ -6,7 +6,7 @@ The log's `eval` names the task and the model, which is the judge. A sample has 
 
 Archives of evaluation logs: ZIP files whose members may be compressed with Zstandard.
 
-Python's own reader knows this compression, number 93 of the ZIP format, from 3.14 on; here its bytes are
+Python's own reader knows this compression, number 93 of the ZIP format, from 3.14 on. Here the bytes are
 found by the directory of the archive and unpacked by pyarrow.
 """
 
@@ -42,11 +42,11 @@ from shortlist.tables.spreadsheets import DAMAGED
 ZSTANDARD = 93
 LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 MOST_OF_MEMBER, MOST_OF_ALL = 2**27, 2**33
-"""Bytes that one member, and all that are read one after the other, may unpack to."""
+"""Largest number of unpacked bytes of one member, and of all members that are read."""
 
 
 def member_names(content: bytes) -> list[str]:
-    """Return the names of an archive's members; none where it is no archive, or a damaged one."""
+    """Return the names of an archive's members; empty if it is no archive, or a damaged one."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return archive.namelist()
@@ -64,10 +64,10 @@ def members(
 ) -> Iterator[bytes]:
     """Yield the bytes of members of an archive, one after the other.
 
-    Raises BadFileError if the archive is damaged or encrypted, or unpacks to more.
+    Raises BadFileError if the archive is damaged or encrypted, or unpacks to more bytes than allowed.
 
-    `name`: what messages call the file. `content`: of the archive. `wanted`: the members' names.
-    `most_of_member`, `most`: bytes that each of them, and all together, may unpack to.
+    `name`: name of the file in messages. `content`: bytes of the archive. `wanted`: names of the members.
+    `most_of_member`, `most`: largest number of unpacked bytes of each member, and of all together.
     """
     left = most
     try:
@@ -111,19 +111,18 @@ def _of_zstandard(name: str, packed: bytes, most: int) -> bytes:
 
 
 HEADER, START = "header.json", "_journal/start.json"
-"""Members that say what was evaluated; the former is there once the evaluation has ended."""
+"""Members with the settings of the evaluation; the former exists once the evaluation has ended."""
 
 
 def is_inspect_archive(content: bytes) -> bool:
-    """Whether a file is an archive of inspect-ai."""
+    """Return whether a file is an archive of inspect-ai."""
     return content.startswith(b"PK") and bool({HEADER, START} & set(member_names(content)))
 
 
 def archive_records(source: str, content: bytes, columns: LogColumns, notes: list[str]) -> Records:
     """Return the records of an archive.
 
-    Raises BadFileError if it is damaged, has no sample, or a field that is needed is missing or of another
-    kind.
+    Raises BadFileError if it is damaged, has no sample, or a needed field is missing or of another kind.
     """
     names = member_names(content)
     about = HEADER if HEADER in names else START
@@ -143,7 +142,7 @@ def archive_records(source: str, content: bytes, columns: LogColumns, notes: lis
 
 
 def inspect_records(source: str, document: Any, columns: LogColumns, notes: list[str]) -> Records:
-    """Return the records of a log in JSON; see :func:`archive_records`."""
+    """Return the records of a log in JSON; errors are those of :func:`archive_records`."""
     samples = field(source, document, "samples", list) or []
     return _records(source, document, samples, columns, notes)
 
@@ -168,7 +167,7 @@ def _records(
 
 
 def _setting(source: str, about: dict[str, Any], name: str) -> str:
-    """Return a setting of the evaluation, which tells judges of one model apart."""
+    """Return a setting of the evaluation that distinguishes judges with the same model."""
     parts = [about, *(field(source, about, part, dict) or {} for part in ("task_args", "metadata"))]
     found = next((part[name] for part in parts if part.get(name) is not None), None)
     if found is None:
@@ -181,7 +180,7 @@ def _setting(source: str, about: dict[str, Any], name: str) -> str:
 
 
 def _sample(place: str, sample: Row, columns: LogColumns, model: str) -> Row:
-    """Return the record of a sample, and which `scorer` tells its answer: "" for none."""
+    """Return the record of a sample, with the `scorer` that its answer comes from; "" for none."""
     for key in ("id", "epoch"):
         if not isinstance(sample.get(key), int | str) or isinstance(sample.get(key), bool):
             got, advice = repr(sample.get(key))[:40], "Write the log again with inspect-ai."
@@ -201,7 +200,10 @@ def _sample(place: str, sample: Row, columns: LogColumns, model: str) -> Row:
 
 
 def _answer(place: str, sample: Row, scorer: str | None) -> tuple[str, Any, float | None]:
-    """Return the source of the answer, a scorer or else the completion, with the answer and its score."""
+    """Return the source of the answer, the answer, and its score.
+
+    The source is a scorer, or otherwise the completion.
+    """
     scores = field(place, sample, "scores", dict) or {}
     if scorer is not None and scorer not in scores:
         got = f"scores of {listed(scores)}"
@@ -222,13 +224,13 @@ USAGE = {
     "price": "total_cost", "input_tokens": "input_tokens", "output_tokens": "output_tokens",
     "cached_tokens": "input_tokens_cache_read", "written_tokens": "input_tokens_cache_write",
 }  # fmt: skip
-"""Keys of numbers in the usage of a model."""
+"""Keys of numbers in the usage of a model, by column of the records."""
 
 
 def _usage(place: str, sample: Row, model: str) -> Row:
-    """Return tokens and cost of the judge's model, not those of models that only graded it.
+    """Return tokens and cost of the judge's model, without those of models that only grade.
 
-    Where the judge's model is not there, the judge is made of others: their costs are added.
+    If the judge's model is missing there, the judge consists of other models: their costs are added.
     """
     used = field(place, sample, "model_usage", dict) or {}
     parts = {name: field(place, used, name, dict, needed=True) for name in used}

@@ -1,4 +1,4 @@
-"""JSON from strangers: what stands in it is checked before it is used, and becomes records of calls."""
+"""JSON from untrusted files: its values are checked before use, and become records of calls."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def is_json(content: bytes) -> bool:
-    """Whether a file begins as an object or a list of JSON does."""
+    """Return whether a file begins like an object or a list of JSON."""
     return content[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"{", b"["}
 
 
@@ -29,7 +29,9 @@ ESCAPES = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
 )
-"""Escapes of JSON; the first group is half a surrogate pair, as in an output that was cut within an emoji."""
+"""Pattern of JSON's escapes; the first group is half a surrogate pair, as in an output cut within an
+emoji.
+"""
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 ODDITIES = {
@@ -37,15 +39,15 @@ ODDITIES = {
     "digits": "a number of thousands of digits; it is taken as text",
     "names": "an object with a name twice, and two values; the last one counts",
 }
-"""Oddities of JSON, and their handling."""
+"""Oddities of JSON, and their handling, in words."""
 
 
 def parsed_json(name: str, content: bytes | str, odd: Counter[str]) -> Any:
-    """Return the content of a JSON text; NaN and infinity are numbers in it, as some tools write them.
+    """Return the content of a JSON text; NaN and infinity count as numbers, as some tools write them.
 
     Raises BadFileError if it is no JSON, or is nested too deeply.
 
-    `odd`: gets the numbers of :data:`ODDITIES`, which :func:`oddity_notes` tells.
+    `odd`: gets the counts of :data:`ODDITIES`, for :func:`oddity_notes`.
     """
     text = decoded(name, content) if isinstance(content, bytes) else content
     try:
@@ -59,7 +61,7 @@ def parsed_json(name: str, content: bytes | str, odd: Counter[str]) -> Any:
 
 @contextmanager
 def refusing_depth(name: str) -> Iterator[None]:
-    """Refuse a file whose values are nested so deeply that they can be read and not written."""
+    """Raise BadFileError for a file whose values are nested too deeply to be written again."""
     try:
         yield
     except RecursionError:
@@ -98,7 +100,7 @@ def _loaded(text: str, odd: Counter[str]) -> Any:
 
 
 MOST_DIGITS = 4000
-"""Longer integers are texts; Python refuses to read those of more than 4,300 digits, unless it is told to."""
+"""Number of digits above which integers stay texts; Python by default refuses more than 4,300."""
 
 
 def oddity_notes(name: str, odd: Mapping[str, int]) -> list[str]:
@@ -111,7 +113,9 @@ def oddity_notes(name: str, odd: Mapping[str, int]) -> list[str]:
 
 
 def json_lines(name: str, content: bytes, odd: Counter[str]) -> list[Any] | None:
-    """Return the value of every line that is not blank; None unless the first of several is a whole value.
+    """Return the value of every line that is not blank.
+
+    None unless the first of several lines is a whole value.
 
     Raises BadFileError if another line is no JSON.
     """
@@ -130,9 +134,9 @@ def json_lines(name: str, content: bytes, odd: Counter[str]) -> list[Any] | None
 
 
 def field(source: str, owner: Mapping[str, Any], name: str, kind: type, *, needed: bool = False) -> Any:
-    """Return a field of an object if it is of a kind; None where it is missing or null and not needed.
+    """Return a field of an object that must be of a kind; None if it is missing or null and not needed.
 
-    Raises BadFileError if it is something else, or missing though needed.
+    Raises BadFileError if it is of another kind, or missing though needed.
     """
     value = owner.get(name)
     if value is None and not needed:
@@ -151,13 +155,13 @@ JSON_KINDS = {
     dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number",
     bool: "true or false",
 }  # fmt: skip
-"""Names of the kinds of JSON values in messages."""
+"""Names of the kinds of JSON values for messages."""
 
 
 def objects(source: str, values: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a list, each with its name in messages.
+    """Yield the objects of a list, each with its name for messages.
 
-    Raises BadFileError if one is no object.
+    Raises BadFileError if a value is no object.
     """
     for number, value in enumerate(values, 1):
         place = f"{source}, record {number:,}"
@@ -168,22 +172,22 @@ def objects(source: str, values: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def short(value: Any) -> str:
-    """Return a value as messages show it: the beginning of a long one."""
+    """Return a value for messages; a long one is cut."""
     text = repr(value)
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 def listed(values: Iterable[Any], *, most: int = MOST_IN_MESSAGE) -> str:
-    """List values as messages show them."""
+    """Return a list of values for messages."""
     return all_of(map(short, values), most=most)
 
 
 MOST_SHOWN = 60
-"""Letters of a value that a message shows."""
+"""Number of letters of a value that a message shows."""
 
 
 def plain(value: Any) -> Any:
-    """Return a value that can be a label: a list of one label as that label, other lists and objects as text.
+    """Return a value as a label: a list of one label as that label, other lists and objects as text.
 
     >>> plain("yes"), plain(["yes"]), plain(["a", 1]), plain({"b": None})
     ('yes', 'yes', '["a", 1]', '{"b": null}')
@@ -196,13 +200,13 @@ def plain(value: Any) -> Any:
 
 
 MOST_FIELDS = 100
-"""Objects with more different fields than these are no rows of a table, and stay texts."""
+"""Number of different fields above which objects are no rows of a table, and stay texts."""
 
 
 def with_fields(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table with a column for each field of its objects, such as ``result.score``.
 
-    Objects in a column that holds other values too, and lists, become labels or texts.
+    Objects become labels or texts in a column that holds other values too; so do lists.
     """
     import pandas as pd
 
@@ -240,7 +244,7 @@ def _is_gap(cell: Any) -> bool:
 
 
 def unordered(value: Any) -> Any:
-    """Return a list in an order that follows from what is in it alone, such as one of several choices.
+    """Return a list in sorted order, as for several choices; other values stay.
 
     >>> unordered(["b", "a"]), unordered("b")
     (['a', 'b'], 'b')
@@ -251,7 +255,7 @@ def unordered(value: Any) -> Any:
 
 
 def fingerprint(value: Any) -> str | None:
-    """Return a short name of a value, the same for equal values and no others; None for None and ""."""
+    """Return a short key of a value, equal for equal values only; None for None and ""."""
     if value is None or value == "":
         return None
     text = json.dumps(value, ensure_ascii=True, sort_keys=True, default=str)
@@ -261,9 +265,9 @@ def fingerprint(value: Any) -> str | None:
 def name_of(
     place: str, owner: Mapping[str, Any], name: str, *, needed: bool = False
 ) -> str | int | float | None:
-    """Return a name or number of an object; None where it is missing, null or empty and not needed.
+    """Return a name or number of an object; None if it is missing, null or empty and not needed.
 
-    Raises BadFileError if it is something else, or missing though needed.
+    Raises BadFileError if it is of another kind, or missing though needed.
     """
     value = owner.get(name)
     if (value is None or value == "") and not needed:
@@ -275,7 +279,7 @@ def name_of(
 
 
 def number(value: Any) -> float | None:
-    """Return a number of JSON as a float, None for null; whatever is no number as it is, to be refused."""
+    """Return a number of JSON as a float and null as None; other values stay unchanged for a later error."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     try:
@@ -296,14 +300,14 @@ def at(source: str, owner: Mapping[str, Any], path: str) -> Any:
 
 
 def numbers_at(source: str, owner: Mapping[str, Any], paths: Mapping[str, str]) -> dict[str, float | None]:
-    """Return the numbers that stand at paths, by name."""
+    """Return the numbers at some paths, by name."""
     return {name: number(at(source, owner, path)) for name, path in paths.items()}
 
 
 def truth_of(place: str, known: Mapping[str, Any], columns: LogColumns, usual: Any, where: str) -> Any:
-    """Return the truth of a case: the field that is named, or else what usually is the truth.
+    """Return the truth of a case: the named field, or otherwise the usual truth.
 
-    Raises BadInputError if the case has no such field; `where` says where it was looked for.
+    Raises BadInputError if the case has no such field; `where` names the place of its fields.
     """
     if columns.target is None:
         return usual
@@ -317,7 +321,7 @@ def truth_of(place: str, known: Mapping[str, Any], columns: LogColumns, usual: A
 
 
 Row = dict[str, Any]
-"""A call as a tool tells it, by the names of the columns of records, and `features`, those of its case."""
+"""Record of one call, by the columns of records; `features` are the fields of its case."""
 
 
 def records_of_rows(
@@ -329,9 +333,9 @@ def records_of_rows(
     where: str,
     counts: Sequence[tuple[str, str, str]] = (),
 ) -> Records:
-    """Return the records of calls, with the case's facts as `features`; `where` is their location.
+    """Return the records of calls, with fields of the case as `features`; `where` names their place.
 
-    `counts`: flags of rows, what such rows are, and what is noted of their number.
+    `counts`: for each flag of rows, the words for such rows, and the note on their number.
 
     Raises BadFileError if there is no row, and BadInputError if no row has one of the features.
     """

@@ -1,7 +1,7 @@
-"""Columns of a long table: which holds the case, the judge, the answer, the truth and the score.
+"""Columns of a long table by role: the case, the judge, the answer, the truth and the score.
 
 Names propose candidates, and the cells decide. Within a case the truth is the same in all rows, while answers
-and scores differ. Where both readings fit, the table is refused with the columns to name.
+and scores differ. Where both readings fit, an error asks for the names of the columns.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,19 +30,22 @@ LONG_ROLES = (
 )  # fmt: skip
 
 CALL_STATES = frozenset({"error", "errors", "exception", "status", "state", "result", "finish"})
-"""Words of the names of columns beside which ``success`` says that the call worked."""
+"""Words in names of columns beside which ``success`` means that the call worked."""
 
 FEWEST_CASES = 10
-"""Number of cases with different answers from which a column that is the same in each of them is no score."""
+"""Number of cases with different answers; a column that never differs within so many cases is no score."""
 
 FEW_SCORES = 0.1
-"""Share of the cases with different answers of which fewer have different scores than scores would have."""
+"""Least share, among cases with different answers, of cases whose scores differ, in a column of scores."""
 
 
 def candidates(
     table: "pd.DataFrame", columns: LogColumns, usual: Mapping[str, str] | None = None
 ) -> dict[str, list[str]]:
-    """Return the candidates for each role: the named column, or all of a usual name, by preference."""
+    """Return the candidates for each role, by preference.
+
+    They are the named column, or all columns of a usual name.
+    """
     named = {role: getattr(columns, role) or (usual or {}).get(role) for role in LONG_ROLES}
     taken = {*named.values(), *columns.features, columns.content}
     names = [name for name in map(str, table.columns) if name not in taken]
@@ -56,7 +59,9 @@ def candidates(
 
 
 def key_of(table: "pd.DataFrame", found: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
-    """Return the columns of case and judge that tell rows apart, or else the first of each; None without one.
+    """Return the columns of case and judge that identify rows, or otherwise the first of each.
+
+    None without one.
 
     Cases that repeat are preferred: a number of each row is no case of several judges.
     """
@@ -73,7 +78,7 @@ def key_of(table: "pd.DataFrame", found: Mapping[str, Sequence[str]]) -> tuple[s
 
 
 class Settled(NamedTuple):
-    """Role of each column of a long table, and unused columns that are called like one of a role."""
+    """Role of each column of a long table, and unused columns whose names fit a role."""
 
     roles: Mapping[str, str]
     passed_over: Sequence[str] = ()
@@ -88,12 +93,12 @@ def settled(
     *,
     truth_elsewhere: bool = False,
 ) -> Settled:
-    """Return the column of each role, among its candidates.
+    """Return the column of each role, chosen among its candidates.
 
-    `found`: as :func:`candidates` returns it, with one case and one judge. `notes`: gets sentences on columns
-    that have the name of a role and are not used. `truth_elsewhere`: whether the truth is in another file.
+    `found`: result of :func:`candidates`, with one case and one judge. `notes`: gets sentences on unused
+    columns whose names fit a role. `truth_elsewhere`: whether the truth is in another file.
 
-    Raises BadFileError if cells do not tell which of several columns is meant.
+    Raises BadFileError if cells cannot decide between several columns.
     """
     roles = {role: there[0] for role, there in found.items() if role not in {"answer", "target", "score"}}
     taken = {*roles.values()}
@@ -148,7 +153,7 @@ def _is_maybe_truth(table: "pd.DataFrame", name: str, case: str) -> bool:
 def _unnamed_answer(
     source: str, table: "pd.DataFrame", names: Sequence[str], *, case: str, like: str | None
 ) -> str | None:
-    """Return the column that differs within cases and has words of another one, as answers have of a truth.
+    """Return the column that differs within cases and shares words with `like`, as answers do with a truth.
 
     Raises BadFileError if there are several.
     """
@@ -171,29 +176,29 @@ def _unnamed_answer(
 
 
 def differing(table: "pd.DataFrame", name: str, case: str) -> int:
-    """Return in how many cases a column has different labels; gaps do not count."""
+    """Return the number of cases in which a column has different labels; gaps do not count."""
     return len(_differing_cases(table, name, case))
 
 
 def words_of(column: "pd.Series[Any]") -> set[str]:
-    """Return the labels of a column; lists and objects are none."""
+    """Return the labels of a column, without lists and objects."""
     return {
         label_of(one) for one in column.dropna().unique().tolist() if not isinstance(one, list | dict)
     } - {""}
 
 
 def has_fractions(column: "pd.Series[Any]") -> bool:
-    """Whether a column has numbers that are not whole."""
+    """Return whether a column has numbers that are not whole."""
     return column.dtype.kind == "f" and bool((column.dropna() % 1 != 0).any())
 
 
 def may_hold_words(column: "pd.Series[Any]") -> bool:
-    """Whether a column may hold answers, which times and numbers that are not whole are not."""
+    """Return whether a column may hold answers; times and fractions are none."""
     return column.dtype.kind not in "mM" and not has_fractions(column)
 
 
 def same_labels(table: "pd.DataFrame", one: str, other: str) -> bool:
-    """Whether two columns have the same label in every row."""
+    """Return whether two columns have the same label in every row."""
     return labels_in(table, one) == labels_in(table, other)
 
 
@@ -215,7 +220,10 @@ def _differing_cases(table: "pd.DataFrame", name: str, case: str) -> set[object]
 def _target(
     source: str, table: "pd.DataFrame", given: Mapping[str, Sequence[str]], columns: LogColumns
 ) -> str | None:
-    """Return the column of the truth that has a sure name; of several the one with words of the answers."""
+    """Return the column of the truth among sure names.
+
+    Of several the one that shares words with the answers.
+    """
     found = [name for name in given["target"] if name in table]
     if columns.target is not None or len(found) < 2:
         return columns.target or next(iter(found), None)
@@ -242,9 +250,11 @@ def _answer(
     case: str,
     target: str | None,
 ) -> str | None:
-    """Return the column of answers: of several the one that differs within cases and has words of the truth.
+    """Return the column of answers.
 
-    Raises BadFileError if several do.
+    Of several the one that differs within cases and shares words with the truth.
+
+    Raises BadFileError if several columns do.
     """
     found = [name for name in found if name != target and name in table]
     if columns.answer is not None or len(found) < 2:
@@ -270,9 +280,11 @@ def _answer(
 def _leftover_truth(
     source: str, table: "pd.DataFrame", found: Sequence[str], *, case: str, answer: str
 ) -> str | None:
-    """Return the column, called like an answer, that is the same within each case and has the answers' words.
+    """Return a column with a name of answers that holds the truth; None without one.
 
-    Raises BadFileError if there are several that differ.
+    It is constant within each case, and shares words with the answers.
+
+    Raises BadFileError if there are several and they differ.
     """
     others = [name for name in found if name != answer and name in table]
     words = words_of(table[answer])
@@ -305,9 +317,9 @@ def _score(
     answer: str | None,
     has_truth: bool,
 ) -> tuple[str | None, bool, list[str]]:
-    """Return the column of scores or of right answers, whether it is the latter, and what is passed over.
+    """Return the column of scores or of right answers, whether it is the latter, and the unused columns.
 
-    `notes`: gets sentences on those that are not used.
+    `notes`: gets sentences on the unused columns.
     """
     if columns.score is not None:
         return columns.score, False, []
@@ -339,7 +351,10 @@ def _score(
 
 
 def _refuse_truth_alone(source: str, table: "pd.DataFrame", name: str, case: str) -> None:
-    """Refuse scores without answers that are the same for all judges of each case, as truths are."""
+    """Raise BadFileError for scores without answers that look like truths.
+
+    Truths are the same for all judges of each case.
+    """
     if None in {as_score(one) for one in table[name].dropna().unique().tolist()}:
         return  # they are refused as what they are
     told = table[[bool(label) for label in labels_in(table, name)]]
@@ -360,13 +375,13 @@ def _has_call_states(table: "pd.DataFrame") -> bool:
 def _kind_of_score(
     source: str, table: "pd.DataFrame", name: str, *, case: str, answer: str, has_truth: bool
 ) -> str:
-    """Return the role of a column that is called like a score: the ``score``, the truth (``target``), or "".
+    """Return the role of a column with a name of scores: ``score``, ``target`` for the truth, or "".
 
-    Scores differ between the answers of one case where one of them is right; truths do not. Beside answers a
-    number between 0 and 1 may be how sure a judge is, so it is no score. `has_truth`: whether another column
-    or file tells it, so that what fits both is a score.
+    Scores differ between the answers of one case if one of them is right; truths do not. Beside answers a
+    number between 0 and 1 may be a confidence, so it is no score. `has_truth`: whether another column or file
+    has the truth; then a column that fits both roles is a score.
 
-    Raises BadFileError if both fit, or neither.
+    Raises BadFileError if both roles fit, or neither.
     """
     scores = {as_score(one) for one in table[name].dropna().unique().tolist()}
     answers, words = words_of(table[answer]), words_of(table[name])

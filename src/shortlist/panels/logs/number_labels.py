@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 BESIDE_NUMBERS = "beside numbers"
-"""Attribute of a table: whether another file tells its truths or answers, and these are numbers."""
+"""Attribute of a table: whether the truths or answers of another file are numbers."""
 
 
 def with_plain_cells(name: str, table: "pd.DataFrame", notes: list[str], rules: CellRules) -> "pd.DataFrame":
-    """Return a table of JSON or Parquet in which columns of numbers as people write them are plain numbers.
+    """Return a table of JSON or Parquet in which numbers in words, such as "1,200", became plain numbers.
 
-    Texts that are plain numbers already stay texts, as they may be names. Raises BadFileError if a column may
-    be read in two ways.
+    Texts that are plain numbers already stay texts, as they may be names. Raises BadFileError if a column has
+    two readings.
     """
     texts = {str(column): _texts(table[column]) for column in table if table[column].dtype.kind in "OTU"}
     texts = {column: cells for column, cells in texts.items() if cells}
@@ -48,7 +48,7 @@ def with_plain_cells(name: str, table: "pd.DataFrame", notes: list[str], rules: 
 
 
 def _texts(column: "pd.Series[Any]") -> list[str]:
-    """Return the different texts of a column that has no truth values, lists or objects."""
+    """Return the different texts of a column; empty if it has truth values, lists or objects."""
     cells = column.dropna().tolist()
     if not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in cells):
         return []
@@ -56,7 +56,7 @@ def _texts(column: "pd.Series[Any]") -> list[str]:
 
 
 def holds_numbers(table: "pd.DataFrame", names: Sequence[str]) -> bool:
-    """Whether at least half of the different labels of one of some columns are numbers."""
+    """Return whether one of some columns has numbers as at least half of its different labels."""
     for name in names:
         told = table[name].dropna()
         different, numbers = _different(told)
@@ -67,7 +67,7 @@ def holds_numbers(table: "pd.DataFrame", names: Sequence[str]) -> bool:
 
 
 def _different(told: "pd.Series[Any]") -> tuple[list[str], list[str]]:
-    """Return the different texts of a column, and those that are numbers."""
+    """Return the different texts of a column, and the texts among them that are numbers."""
     if told.dtype.kind in "iuf":
         return [], []
     different = [*dict.fromkeys(one for one in told.tolist() if isinstance(one, str) and one.strip())]
@@ -79,11 +79,11 @@ def with_number_labels(
 ) -> "pd.DataFrame":
     """Return a table in which every number among answers and truths is a number.
 
-    Columns of numbers alone were read as such before. Without this, one word among the answers of a judge
-    would leave ``"1,200"`` a word that no truth of 1200 equals. Nothing is changed unless at least half of
-    the different labels of one of the columns are numbers, or labels of another file are.
+    Columns with numbers alone are numbers already. Otherwise one word among a judge's answers would make
+    ``"1,200"`` a word that never equals a truth of 1200. The table changes only if numbers are at least half
+    of the different labels of one column, or of another file's labels.
 
-    Raises BadFileError if a cell may be read in two ways.
+    Raises BadFileError if a cell has two readings.
     """
     if not table.attrs.get(BESIDE_NUMBERS) and not holds_numbers(table, names):
         return table
@@ -107,13 +107,13 @@ def _replaced(column: "pd.Series[Any]", cells: dict[str, Any]) -> "pd.Series[Any
 
 
 def _number(source: str, name: str, cell: str, agreed: str | None) -> int | float | None:
-    """Return the number of a cell in the notation of its table; None if it is none, or a long one."""
+    """Return the number of a cell in the notation of its table; None for other cells, or long numbers."""
     plain = number_in_table(source, name, cell, agreed)
     return None if plain is None or len(plain) > MOST_DIGITS else _value(plain)
 
 
 MOST_DIGITS = 300
-"""Longer numbers among labels stay texts."""
+"""Number of digits above which numbers among labels stay texts."""
 
 
 def _value(plain: str) -> int | float:
@@ -122,18 +122,21 @@ def _value(plain: str) -> int | float:
 
 
 FARTHEST = 100
-"""Ratings lie from -100 to 100."""
+"""Largest absolute value of a rating."""
 FEWEST_MISSES = 10
 NEAR = 0.5
-"""Answers that are wrong come near the truth if half of them miss it by less than this share of the distance
-between the truths of two cases."""
+"""Share of the distance between the truths of two cases; answers come near if half of the wrong ones miss by
+less.
+"""
 
 
 def refuse_ratings(source: str, log: AnswerLog) -> None:
-    """Refuse a log whose truths are numbers to rate: many on a scale, which answers come near and rarely hit.
+    """Raise BadInputError for a log of ratings.
 
-    Raises BadInputError for as many different numbers as `prune` refuses; those that answers mostly meet, as
-    in problems of mathematics, are classes or free text.
+    Its truths are many numbers, which answers come near and rarely hit.
+
+    The number of different values is the one from which `prune` refuses too. Numbers that answers mostly hit,
+    as in problems of mathematics, are classes or free text.
     """
     if log.right is not None:
         return  # the log says itself what is right
@@ -166,7 +169,7 @@ MOST_PAIRED = 500
 
 
 def _comes_near(misses: NDArray[np.float64], near: float) -> bool:
-    """Whether a judge is mostly wrong, by less than `near`."""
+    """Return whether a judge is mostly wrong, and mostly by less than `near`."""
     wrong = misses[misses > 0]
     return 2 * len(wrong) > len(misses) and len(wrong) >= FEWEST_MISSES and bool(np.median(wrong) < near)
 

@@ -1,4 +1,4 @@
-"""Prices of calls in logs, by the judge's name, by tokens, or by the log of each call."""
+"""Prices of calls in logs: by the judge's name, by tokens, or by the log of each call."""
 
 import math
 from collections import Counter
@@ -19,12 +19,12 @@ from shortlist.tables.learning import read_table
 
 INPUT_PRICE, OUTPUT_PRICE = "input_cost_per_token", "output_cost_per_token"
 CACHED_PRICE, WRITTEN_PRICE = "cache_read_input_token_cost", "cache_creation_input_token_cost"
-"""Fields of a table of prices per token, as LiteLLM calls them; the latter two are those of the cache."""
+"""Names of LiteLLM's fields for the prices of a token read from the cache and of one written to it."""
 
 
 @dataclass(frozen=True)
 class TokenPrices:
-    """Prices of one token of a model; None of `cached` and `to_cache`: the price of reading."""
+    """Prices of one token of a model; where `cached` or `to_cache` is None, the price of reading counts."""
 
     read: float
     write: float
@@ -61,11 +61,11 @@ def read_prices(costs: str | Path | Mapping[str, float], notes: list[str]) -> di
 def prices_by_name(
     judges: Sequence[str], told: NDArray[np.float64] | None, prices: dict[str, float], notes: list[str]
 ) -> NDArray[np.float64]:
-    """Return the prices of judges by name, or else those that a log tells, ``(n_rows, n_judges)``.
+    """Return the prices of judges by name, or otherwise those in the log, ``(n_rows, n_judges)``.
 
-    Prices that are of no judge, and calls whose price in the log they replace, are noted.
+    Notes report prices that belong to no judge, and the number of log prices that they replace.
 
-    Raises BadInputError if a judge has neither.
+    Raises BadInputError if a judge has neither kind of price.
     """
     by_name = np.array([prices.get(judge, np.nan) for judge in judges])
     known = np.zeros(len(judges), dtype=np.int64) if told is None else np.isfinite(told).sum(axis=0)
@@ -88,7 +88,7 @@ def prices_by_name(
 def read_token_prices(source: str | Path) -> dict[str, TokenPrices]:
     """Return prices per token by model, from LiteLLM's JSON or from a table of the same columns.
 
-    Models without a price of what they read and write, such as those of images, are left out.
+    Models without prices of tokens, such as models of images, are left out.
 
     Raises BadFileError if the file is neither, or a price is no number of at least 0.
     """
@@ -129,9 +129,9 @@ def read_token_prices(source: str | Path) -> dict[str, TokenPrices]:
 
 
 def token_prices_of(model: str, prices: Mapping[str, TokenPrices]) -> TokenPrices | None:
-    """Return the prices of a model; its name may begin with its provider, as in ``openai/gpt-4o``.
+    """Return the token prices of a model; its name may begin with a provider, as in ``openai/gpt-4o``.
 
-    Where the table has only such names, the model must be that of one alone.
+    If only names in the table begin with a provider, exactly one of them must end with the model.
     """
     places = [0, *(at + 1 for at, sign in enumerate(model) if sign in "/:")]
     for place in places:
@@ -144,12 +144,12 @@ def token_prices_of(model: str, prices: Mapping[str, TokenPrices]) -> TokenPrice
 def priced_by_tokens(
     records: Records, token_prices: str | Path, notes: list[str], *, has_costs: bool = False
 ) -> Records:
-    """Price the records that tell the tokens of a model in a table of prices; count the others.
+    """Set the prices of records by their tokens and a table of prices per model; count the other records.
 
     Raises BadFileError if the table cannot be used. Raises BadInputError if it prices none of the calls, and
-    nothing else does.
+    they have no other price.
 
-    `has_costs`: whether prices are given by the judge's name too.
+    `has_costs`: whether judges have prices by name too.
     """
     frame, prices, source = records.frame, read_token_prices(token_prices), str(token_prices)
     models = frame["model"].where(frame["model"].notna(), frame["judge"])

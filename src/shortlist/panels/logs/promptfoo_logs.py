@@ -1,13 +1,13 @@
 """Logs of promptfoo: results in JSON, and tables of outputs in CSV.
 
-``results.json`` or its results one in a line. A result has `provider` with `id` and `label`, `prompt`,
+``results.json``, or its results one per line. A result has `provider` with `id` and `label`, `prompt`,
 `promptIdx`, `testIdx`, `vars`, `response` with `output`, `tokenUsage` and `cached`, `error`, `cost` and
-`latencyMs`; the file holds them in `results.results` (version 3 of the summary) or in `results` alone.
+`latencyMs`. The file holds them in `results.results` (version 3 of the summary) or in `results` alone.
 
-A table has a row for each test: its variables, and for each output a column ``[PROVIDER] PROMPT``. Others
-follow it, of the same names for each output: ``Status``, ``Score`` and ``Grader Reason``, in older versions
-``Grader Reason``, ``Comment`` and ``Latency (ms)``, and before that none. In the older ones an output begins
-with ``[PASS]``, ``[FAIL]`` or ``[ERROR]``.
+A table has a row for each test: its variables, and for each output a column ``[PROVIDER] PROMPT``. Further
+columns follow each output: ``Status``, ``Score`` and ``Grader Reason``, in older versions ``Grader Reason``,
+``Comment`` and ``Latency (ms)``, and before that none. In older versions an output begins with ``[PASS]``,
+``[FAIL]`` or ``[ERROR]``.
 """
 
 import re
@@ -36,11 +36,11 @@ PROMPTFOO = {
     "price": "cost", "latency": "latencyMs", "input_tokens": "response.tokenUsage.prompt",
     "output_tokens": "response.tokenUsage.completion",
 }  # fmt: skip
-"""Paths of numbers in a result of promptfoo."""
+"""Paths of numbers in a result of promptfoo, by column of the records."""
 
 
 def promptfoo_results(document: Any) -> list[Any] | None:
-    """Return the results in JSON of promptfoo; None if it is something else.
+    """Return the results in JSON of promptfoo; None for other JSON.
 
     >>> promptfoo_results({"results": {"version": 3, "results": [{"provider": {}, "vars": {}}]}})
     [{'provider': {}, 'vars': {}}]
@@ -56,11 +56,11 @@ def promptfoo_results(document: Any) -> list[Any] | None:
 def promptfoo_records(source: str, results: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
     """Return the records of results; tests with equal variables are one case.
 
-    The truth is the variable or the field of the test's metadata that is named, or else what a test's only
-    assertion says that the output must equal, be it a variable such as ``{{expected}}``. A test that passes
-    is right. An answer that came from promptfoo's cache has no price.
+    The truth is the named variable or field of the test's metadata. Otherwise it is the value that a test's
+    only assertion requires of the output, perhaps a variable such as ``{{expected}}``. A test that passes is
+    right. An answer from promptfoo's cache has no price.
 
-    Raises BadFileError if a field that is needed is missing or of another kind.
+    Raises BadFileError if a needed field is missing or of another kind.
     """
     rows = [_result(place, result, columns) for place, result in objects(source, results)]
     variables = [one for row in rows for one in row["variables"] if one]
@@ -108,7 +108,7 @@ def _result(place: str, result: Row, columns: LogColumns) -> Row:
 
 
 def _seconds(milliseconds: Any) -> Any:
-    """Return milliseconds, which may be written as text, in seconds; whatever is no number as it is."""
+    """Return milliseconds as seconds, also from text; other values stay unchanged for a later error."""
     if milliseconds is None or isinstance(milliseconds, bool):
         return milliseconds
     try:
@@ -118,7 +118,7 @@ def _seconds(milliseconds: Any) -> Any:
 
 
 def _provider(place: str, result: Row) -> tuple[str, str]:
-    """Return the label of the provider, or else its name, and its name."""
+    """Return the label of the provider, or otherwise its name, and then its name."""
     provider = result.get("provider")
     parts = provider if isinstance(provider, dict) else {"id": provider}
     name = parts.get("id") or parts.get("label")
@@ -155,7 +155,7 @@ def _output(place: str, output: Any, name: str | None) -> Any:
 
 
 def _wanted(place: str, test: Row, known: Row, asserted: list[Row], columns: LogColumns) -> Any:
-    """Return the truth of a test: the field that is named, or what its only assertion compares with."""
+    """Return the truth of a test: the named field, or the value in its only assertion."""
     metadata = field(place, test, "metadata", dict) or {}
     wanted = [one.get("value") for one in asserted if one.get("type") in ("equals", "iequals")]
     usual = wanted[0] if len(wanted) == 1 else None
@@ -164,26 +164,25 @@ def _wanted(place: str, test: Row, known: Row, asserted: list[Row], columns: Log
 
 
 def _variable(text: Any) -> str:
-    """Return the variable that a template such as ``{{expected}}`` stands for; "" for another text."""
+    """Return the variable of a template such as ``{{expected}}``; "" for other texts."""
     found = re.fullmatch(r"\s*\{\{\s*(\w+)\s*\}\}\s*", str(text))
     return found[1] if found else ""
 
 
 OF_OUTPUT = ("Reasoning", "Status", "Score", "Named Scores", "Grader Reason", "Comment", "Latency (ms)")
-"""Names of the columns that follow an output; those of single metrics begin with :data:`METRIC`."""
+"""Names of the columns that follow an output; columns of single metrics begin with :data:`METRIC`."""
 METRIC = "Metric: "
 
 OUTPUT = re.compile(r"\[([^\]]+)\] (.*)", re.DOTALL)
-"""The name of a column of outputs: the provider and the prompt."""
+"""Pattern of the name of a column of outputs: the provider and the prompt."""
 JUDGED = re.compile(r"\[(PASS|FAIL|ERROR)\](?: \(-?\d+\.\d\d\))?(?: (.*))?", re.DOTALL)
-"""An output in tables of older versions: the verdict, the score, and the text."""
+"""Pattern of an output in tables of older versions: the verdict, the score, and the text."""
 
 
 def promptfoo_table(name: str, content: bytes, notes: list[str]) -> list[Row] | None:
-    """Return a table of outputs as results; None if the content is no such table.
+    """Return a table of outputs as results; None for other content.
 
-    Raises BadFileError if a row has more or fewer cells than the header, or does not say whether an output
-    passed.
+    Raises BadFileError if a row has more or fewer cells than the header, or no verdict on an output.
     """
     if not any(mark in content for mark in (b"Grader Reason", b"[PASS]", b"[FAIL]", b"[ERROR]")):
         return None
@@ -213,7 +212,7 @@ def promptfoo_table(name: str, content: bytes, notes: list[str]) -> list[Row] | 
 
 
 def _outputs(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the columns of outputs; none where no column is one for sure."""
+    """Return the indices of the columns of outputs; empty if no column is surely one."""
     found, is_sure = [], False
     for place, title in enumerate(header):
         names = _parts(header, place)
@@ -231,7 +230,7 @@ def _is_part(title: str) -> bool:
 
 
 def _parts(header: Sequence[str], place: int) -> dict[str, int]:
-    """Return the columns that follow an output, by name."""
+    """Return the indices of the columns that belong to an output, by name."""
     parts: dict[str, int] = {}
     for at in range(place + 1, len(header)):
         if header[at] in parts or not _is_part(header[at]):
@@ -262,7 +261,7 @@ def _results_of_row(
 
 
 def _judged(place: str, title: str, said: str, parts: Mapping[str, str]) -> tuple[str, str]:
-    """Return whether an output passed, "" where there is none, and its text."""
+    """Return the verdict on an output, "" without one, and its text."""
     if "Status" in parts:
         verdict = parts["Status"]
     else:
@@ -285,7 +284,7 @@ SUCCESS = {"PASS": True, "FAIL": False}
 
 
 def _named(title: str) -> tuple[str, str]:
-    """Return the provider and the prompt of a column of outputs; a prompt alone is both."""
+    """Return the provider and the prompt of a column of outputs; a prompt alone stands for both."""
     found = OUTPUT.fullmatch(title)
     return (found[1], found[2]) if found else (title, title)
 
@@ -293,9 +292,9 @@ def _named(title: str) -> tuple[str, str]:
 def promptfoo_table_records(
     source: str, results: Sequence[Any], columns: LogColumns, notes: list[str]
 ) -> Records:
-    """Return the records of the results of a table, which tells no assertion.
+    """Return the records of a table's results, which have no assertions.
 
-    The truth is the variable that is named, or one that is called as truths are.
+    The truth is the named variable, or one with a usual name of truths.
     """
     if columns.target is None:
         small = {name.strip().casefold(): name for name in results[0]["vars"]}

@@ -1,6 +1,6 @@
-"""Reading logs of answers, and what all files together say.
+"""Reading of logs of answers, from one file or several.
 
-A new form of what a tool writes is a row of ``FORMS_OF_LISTS`` in tool_forms.py, a crowd platform's table a
+A new form of a tool's log is a row of ``FORMS_OF_LISTS`` in tool_forms.py; a table of a crowd platform is a
 row of ``CROWDS`` in table_forms.py.
 """
 
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMS = ("wide", "long", "scores", *TOOL_FORMS)
-"""Forms of logs."""
+"""Names of the forms of logs."""
 
 
 def read_log(
@@ -76,27 +76,25 @@ def read_log(
     like: Sequence[str] | None = None,
     rules: CellRules = USUAL,
 ) -> AnswerLog:
-    """Read the answers of judges from files as they are.
+    """Read the answers of judges from files, and return their log.
 
-    The form of a file is told by its content. Tables are wide, with columns for each judge, or long, with a
-    row for each answer; they are CSV, TSV, Parquet, a workbook, or JSON (a list of objects, or one in each
-    line). Logs are those of inspect-ai (``.eval`` and ``.json``), promptfoo (``results.json``), alpaca_eval
+    The content of a file decides its form. Tables are wide, with columns for each judge, or long, with a row
+    for each answer; they are CSV, TSV, Parquet, a workbook, or JSON (a list of objects, or one in each line).
+    Logs are those of inspect-ai (``.eval`` and ``.json``), promptfoo (``results.json``), alpaca_eval
     (``annotations.json``) and lm-evaluation-harness (``samples_*.jsonl``).
 
     Raises BadFileError if a file cannot be read, is damaged, or is of no known form. Raises BadInputError if
     a column is missing, or files contradict each other.
 
-    `paths`: the files; ``-`` is standard input. Records of several files that name the same case belong
-    together. `form`, one of ``"wide"`` and ``"long"`` and ``"inspect-ai"`` and ``"lm-eval"`` and
-    ``"promptfoo"``, ``"alpaca-eval"``, ``"openai-evals"``, ``"label-studio"`` and ``"argilla"``: what all
-    files must be. `columns`: what columns or fields are
-    called. `costs`: what each judge's call costs, by name: a table with the columns name and cost. They
-    replace prices in the log. `token_prices`: prices per token by model: LiteLLM's JSON, or a table with the
-    columns model, input_cost_per_token and output_cost_per_token. `truth`: the truth of each case: a table
-    with a column of cases, or a log, of which the strict plurality is the truth. `classes`: what
-    may be answered; see :func:`shortlist.panels.answer_log.make_log`. `like`: the classes of a saved panel,
-    which are taken where every truth is one of them. `rules`: which words are gaps in tables, and what stands
-    before decimals.
+    `paths`: the files; ``-`` is standard input. Records of several files with the same case belong together.
+    `form`: required form of all files: ``"wide"``, ``"long"``, ``"inspect-ai"``, ``"lm-eval"``,
+    ``"promptfoo"``, ``"alpaca-eval"``, ``"openai-evals"``, ``"label-studio"`` or ``"argilla"``. `columns`:
+    names of columns or fields. `costs`: price of a call by judge, as a mapping or a table with the columns
+    name and cost; it replaces prices in the log. `token_prices`: prices per token by model: LiteLLM's JSON,
+    or a table with the columns model, input_cost_per_token and output_cost_per_token. `truth`: the truth of
+    each case: a table with a column of cases, or a log, whose strict plurality is the truth. `classes`: the
+    possible answers; see :func:`shortlist.panels.answer_log.make_log`. `like`: classes of a saved panel,
+    which are used where every truth is one of them. `rules`: words for gaps in tables, and the decimal sign.
     """
     notes: list[str] = []
     named = columns or LogColumns()
@@ -134,11 +132,12 @@ def read_log(
 
 
 class Asked(NamedTuple):
-    """Requests for reading files.
+    """Settings for reading files.
 
-    `form`, `columns`, `rules`: of the files, and of their cells. `truth_elsewhere`: whether the truth is in
-    another file. `case_there`: the named column of cases, if that file has it; the log may call its own
-    otherwise. `beside_numbers`: whether that truth is numbers. `priced`: judges that have a price by name.
+    `form`, `columns`, `rules`: form, names of columns, and rules for cells. `truth_elsewhere`: whether the
+    truth is in another file. `case_there`: named column of cases, if that file has it; the log may have
+    another name for it. `beside_numbers`: whether that truth is numbers. `priced`: judges with a price by
+    name.
     """
 
     form: str | None
@@ -235,11 +234,11 @@ def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> 
 
 
 MOST_COLUMNS = 4_000
-"""Columns of a table of text that is read: each takes about 5 ms."""
+"""Largest number of columns of a text table that is read: each takes about 5 ms."""
 
 
 def _check_width(name: str, content: bytes) -> None:
-    """Refuse a table of text with too many columns before it is read, which would take minutes."""
+    """Raise BadFileError for a text table with too many columns, before minutes of reading."""
     first = content[:1_000_000].partition(b"\n")[0]
     n_columns = 1 + max(map(first.count, (b",", b";", b"\t")))
     if b"\0" not in first and n_columns > MOST_COLUMNS:
@@ -251,7 +250,10 @@ def _check_width(name: str, content: bytes) -> None:
 
 
 class Truth(NamedTuple):
-    """The truth in a file of its own: a table, and its columns of cases and truths; or `of_case` of a log."""
+    """Truth in a file of its own.
+
+    A table with its columns of cases and truths, or the truth `of_case` from a log.
+    """
 
     name: str
     table: "pd.DataFrame | None"
@@ -260,12 +262,12 @@ class Truth(NamedTuple):
     of_case: Mapping[str, Any] = {}  # nothing writes into it
 
     def has_numbers(self) -> bool:
-        """Whether the truth is numbers."""
+        """Return whether the truth is numbers."""
         return self.table is not None and holds_numbers(self.table, [self.target])
 
 
 def _truth_of(truth: str | Path, asked: Asked, notes: list[str]) -> Truth:
-    """Return the truth from a table, or the strict plurality of a log of a tool or a crowd."""
+    """Return the truth from a table, or the strict plurality of a log of a tool or a crowd platform."""
     name, content = read_content(truth)
     columns = replace(asked.columns, target=None)
     with refusing_depth(name):
@@ -287,9 +289,11 @@ def _truth_of(truth: str | Path, asked: Asked, notes: list[str]) -> Truth:
 
 
 def _truth_columns(name: str, names: list[str], columns: LogColumns) -> tuple[str, str]:
-    """Return the columns of cases and of truths: named, called as often, or the other one of two.
+    """Return the columns of cases and of truths.
 
-    Without any such name the cases are in the first column.
+    They are the named ones, those of usual names, or the other one of two columns.
+
+    Without a usual name, the cases are in the first column.
     """
     case = columns.case if columns.case in names else None
     case = case or next(iter(called(names, KNOWN_COLUMNS["case"])), None)
@@ -345,7 +349,7 @@ def _truth_of_cases(told: Truth) -> dict[str, Any]:
 
 
 def _plurality(records: Records) -> dict[str, Any]:
-    """Return the most frequent answer of each case; None where two are equally frequent."""
+    """Return the most frequent answer of each case; None for two equally frequent ones."""
     from collections import Counter
 
     votes: dict[str, Counter[Any]] = {}

@@ -1,4 +1,4 @@
-"""Records: one row for each call of a judge, whatever the log looked like."""
+"""Records, one for each call of a judge, from any form of log."""
 
 import math
 import re
@@ -70,10 +70,10 @@ KNOWN_COLUMNS = {
     ),
     "score": ("score", "correct", "is_correct", "success", "passed"),
 }  # fmt: skip
-"""Columns that are found without being named, spelled as :func:`spelled` does."""
+"""Usual names of columns by role, spelled as by :func:`spelled`."""
 
 MAYBE_TRUTHS = ("label", "human", "answer", "class", "correct")
-"""Names of columns that hold the truth where no column of a surer name does, unless they hold answers."""
+"""Names of columns that hold the truth if no surer name does, unless they hold answers."""
 
 
 def spelled(name: str) -> str:
@@ -87,7 +87,7 @@ def spelled(name: str) -> str:
 
 
 def called(names: Iterable[str], known: Sequence[str], *, nested: bool = False) -> list[str]:
-    """Return the columns that have one of the known names, in the order of these.
+    """Return the columns with one of the known names, in the order of the known names.
 
     `nested`: whether fields of objects count too, after all others, by the last part of their names.
 
@@ -109,18 +109,18 @@ def called(names: Iterable[str], known: Sequence[str], *, nested: bool = False) 
 class LogColumns:
     """Names of the columns of a table, or of the fields of a tool's log; None where they are found.
 
-    `case`: names the case. `judge`: names the judge, in a long table. Of inspect-ai a setting of the
-    evaluation or an argument of the task that tells judges of one model apart. `answer`: holds the answer, in
-    a long table; the scorer (inspect-ai), the filter (lm-evaluation-harness), or a field of the output
-    (promptfoo) that does. `target`: holds the truth; of a tool's log a field of the case, of its metadata or
-    of its variables. `confidence`, `price`, `latency`, `epoch`: of a long table. A latency whose name ends in
-    ``ms`` is in milliseconds, any other in seconds. `input_tokens`, `output_tokens`: of a long table: numbers
-    of tokens, for prices per token. `content`: what the judges were shown: cases with equal entries are the
-    same one. `features`: columns of the case that cost nothing. `drop`: columns or judges that are left out.
-    `score`: of a long table: whether each answer is right. `right_above`: from which score on an answer is
-    right. `repeats`: what is done with several answers of one judge to a case, out of :data:`REPEATS`; None:
-    they are refused. `fold`: what makes no difference between
-    labels, out of :data:`shortlist.panels.log_checks.FOLDS`.
+    `case`: column of the case. `judge`: column of the judge in a long table. For inspect-ai, a setting of the
+    evaluation or an argument of the task that distinguishes judges of one model. `answer`: column of the
+    answer in a long table; the scorer (inspect-ai), the filter (lm-evaluation-harness), or the field of the
+    output (promptfoo) that holds it. `target`: column of the truth; in a tool's log a field of the case, of
+    its metadata or of its variables. `confidence`, `price`, `latency`, `epoch`: columns of a long table. A
+    latency whose name ends in ``ms`` is in milliseconds, any other in seconds. `input_tokens`,
+    `output_tokens`: columns of a long table with numbers of tokens, for prices per token. `content`: column
+    of the text that the judges saw: cases with equal entries are the same case. `features`: free columns of
+    the case. `drop`: columns or judges to leave out. `score`: column of a long table that says whether each
+    answer is right. `right_above`: score above which an answer is right. `repeats`: rule for several answers
+    of one judge to a case, out of :data:`REPEATS`; None: they are an error. `fold`: differences between
+    labels to ignore, out of :data:`shortlist.panels.log_checks.FOLDS`.
     """
 
     case: str | None = None
@@ -152,7 +152,7 @@ NUMBERS = (
     "written_tokens",
     "score",
 )
-"""Columns of records that hold numbers, NaN where not given."""
+"""Columns of records that hold numbers, with NaN for missing ones."""
 
 COLUMNS = ("case", "epoch", "task", "judge", "answer", "truth", "content", "probabilities", "model", *NUMBERS)
 """Columns of records; further ones are features of the case."""
@@ -160,14 +160,14 @@ COLUMNS = ("case", "epoch", "task", "judge", "answer", "truth", "content", "prob
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Calls of judges.
+    """Records of the calls of judges.
 
-    `frame`: a row for each call, with the columns :data:`COLUMNS` and those in `features`. Each of the former
-    is None or NaN where the log does not tell it. `probabilities` are mappings from label to share, `model`
-    is what prices per token are found by, and `content` stands for what the judge was shown. `features`:
-    columns that tell of the case. `source`: what messages call the file. `numbered`: whether cases are called
-    by the numbers of their rows, which mean nothing in another file. `columns`: those of the file, if it is a
-    table. `n_repeats`: how many answers others of the same judge and case stand for.
+    `frame`: a row for each call, with the columns :data:`COLUMNS` and `features`. A missing value is None or
+    NaN. `probabilities` are mappings from label to share, `model` is the name for prices per token, and
+    `content` identifies the text that the judge saw. `features`: columns of the case. `source`: name of the
+    file in messages. `numbered`: whether cases are named by the numbers of their rows, which mean nothing in
+    another file. `columns`: columns of the file, if it is a table. `n_repeats`: number of answers that were
+    merged into others of the same judge and case.
     """
 
     frame: "pd.DataFrame"
@@ -186,9 +186,9 @@ def records_of(
     *,
     repeats: str | None = None,
 ) -> Records:
-    """Return records with the columns that are given; and empty others; `repeats`: as in :class:`LogColumns`.
+    """Return records with the given columns, and empty other ones; `repeats`: as in :class:`LogColumns`.
 
-    Raises BadFileError if numbers are no numbers or negative, or a judge answers a case twice.
+    Raises BadFileError if a number is text or negative, or a judge answers a case twice.
     """
     import pandas as pd
 
@@ -215,7 +215,7 @@ def records_of(
 
 
 def check_dropped(judges: set[str], columns: Sequence[str], names: Sequence[str]) -> None:
-    """Refuse to leave out what is no judge and no column of a file, or all judges."""
+    """Raise BadInputError if a name to drop is no judge and no column of a file, or all judges would go."""
     wrong = [name for name in names if name not in judges and name not in columns]
     if wrong:
         known = list(dict.fromkeys([*sorted(judges), *columns]))
@@ -226,9 +226,9 @@ def check_dropped(judges: set[str], columns: Sequence[str], names: Sequence[str]
 
 
 def as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return names as text, as labels are compared; None where there is none.
+    """Return names as text, in the form in which labels are compared; None for a missing one.
 
-    Raises TypeError if one is a list or a mapping.
+    Raises TypeError if a name is a list or a mapping.
     """
     import pandas as pd
 
@@ -238,9 +238,9 @@ def as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def label_codes(column: "pd.Series[Any]") -> tuple[Any, list[str]]:
-    """Return a number for each cell, -1 for a gap, and the label of each number, as labels are compared.
+    """Return a code for each cell, -1 for a gap, and the label of each code, in the form for comparisons.
 
-    Labels of several numbers may be the same, or empty.
+    Labels of several codes may be the same, or empty.
     """
     import pandas as pd
 
@@ -251,7 +251,7 @@ def label_codes(column: "pd.Series[Any]") -> tuple[Any, list[str]]:
 
 
 def refuse_nameless(source: str, frame: "pd.DataFrame") -> None:
-    """Refuse records without the name of a case or of a judge."""
+    """Raise BadFileError if a record lacks the name of its case or of its judge."""
     for name in ("case", "judge"):
         if name in frame and frame[name].isna().any():
             row = int(np.flatnonzero(frame[name].isna())[0])
@@ -263,7 +263,7 @@ def refuse_nameless(source: str, frame: "pd.DataFrame") -> None:
 def numbers_of(source: str, name: str, values: Any) -> Any:
     """Return a column of numbers as floats; empty cells are NaN.
 
-    Raises BadFileError if a cell holds something else, infinity or, unless it is a confidence, less than 0.
+    Raises BadFileError if a cell holds no number, infinity or, unless it is a confidence, less than 0.
     """
     import pandas as pd
 
@@ -302,19 +302,19 @@ def numbers_of(source: str, name: str, values: Any) -> Any:
 
 
 MILLISECONDS = re.compile(r"(.*[^A-Za-z])?ms|.*Ms", re.DOTALL)
-"""Names of columns of milliseconds."""
+"""Pattern of names of columns in milliseconds."""
 
 
 def seconds_of(source: str, name: str, values: Any) -> Any:
-    """Return a column of latencies in seconds; its name tells whether it is in milliseconds."""
+    """Return a column of latencies in seconds; its name decides whether it is in milliseconds."""
     numbers = numbers_of(source, "latency", values)
     return numbers / 1000 if MILLISECONDS.fullmatch(name) else numbers
 
 
 def _without_signs(source: str, name: str, column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return a column in which numbers that are written in text are plain, and words for gaps are none.
+    """Return a column with plain numbers for numbers written in text, and None for words that mean gaps.
 
-    Raises BadFileError if they may be read in two ways.
+    Raises BadFileError if a number has two readings.
     """
     if column.dtype.kind not in "OTU":
         return column
@@ -347,11 +347,11 @@ SCORE_WORDS = dict.fromkeys(
 ) | dict.fromkeys(
     ("i", "n", "incorrect", "wrong", "false", "no", "fail", "failed", "failure"), 0.0
 ) | {"p": 0.5, "partial": 0.5}  # fmt: skip
-"""Words for scores, in small letters."""
+"""Scores, 0 or 1, of words in small letters."""
 
 
 def as_score(value: Any) -> float | None:
-    """Return a score from 0 to 1; None where a value is none.
+    """Return a score from 0 to 1; None for a value that is no score.
 
     >>> as_score("C"), as_score(True), as_score("0.5"), as_score(7), as_score({"a": 1})
     (1.0, 1.0, 0.5, None, None)
@@ -386,15 +386,18 @@ def scores_of(source: str, values: Any) -> Any:
 
 
 REPEATS = ("first", "majority", "mean")
-"""Rules for several answers of one judge to a case: the first, the most frequent (none of equals), or their
-mean, if they are numbers and no scores say which of them are right. Prices and the like are those of the
-first, or else means; confidences and scores are means over the answers that are the one that counts."""
+"""Rules for several answers of one judge to a case.
+
+The first; the most frequent, none of equals; or the mean of numbers, if no scores decide which are right.
+Prices and the like are those of the first answer, or else means; confidences and scores are means over the
+answers equal to the result.
+"""
 
 
 def _with_one_each(records: Records, repeats: str | None) -> Records:
-    """Return records with one answer of a judge to a case, unless they are of different epochs.
+    """Return records with one answer of a judge to a case in each epoch.
 
-    Raises BadFileError if there are several and nothing says which counts.
+    Raises BadFileError if there are several and no rule is given.
     """
     frame = records.frame
     key = ["case", "epoch", "task", "judge"]
@@ -433,7 +436,7 @@ def _with_one_each(records: Records, repeats: str | None) -> Records:
 
 
 def _most_frequent(_source: str, answers: list[Any]) -> Any:
-    """Return the answer that is given most often; None if two are."""
+    """Return the most frequent answer; None for two equally frequent ones."""
     labels = {label_of(answer): answer for answer in reversed(answers) if label_of(answer)}
     times = Counter(label_of(answer) for answer in answers if label_of(answer)).most_common(2)
     return labels[times[0][0]] if times and (len(times) == 1 or times[0][1] > times[1][1]) else None
@@ -442,7 +445,7 @@ def _most_frequent(_source: str, answers: list[Any]) -> Any:
 def _mean_answer(source: str, answers: list[Any]) -> Any:
     """Return the mean of answers that are numbers.
 
-    Raises BadFileError if they are not.
+    Raises BadFileError for other answers.
     """
     numbers = [_number(answer) for answer in answers if label_of(answer)]
     if not all(map(math.isfinite, numbers)):
@@ -453,9 +456,9 @@ def _mean_answer(source: str, answers: list[Any]) -> Any:
 
 
 def joined(parts: Sequence[Records], repeats: str | None = None) -> Records:
-    """Put the records of several files together; `repeats`: as in :class:`LogColumns`.
+    """Join the records of several files; `repeats`: as in :class:`LogColumns`.
 
-    Where they are of several tasks, a case is named by its task too.
+    If they are of several tasks, a case is named by its task too.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Several files of one log: what each is called, and whether they can be read together."""
+"""Several files of one log: their names, and whether they can be read together."""
 
 from collections.abc import Sequence
 from pathlib import Path, PurePath
@@ -11,11 +11,11 @@ from shortlist.panels.logs.records import KNOWN_COLUMNS, Records, called
 ENDINGS = (
     ".gz", ".bz2", ".xz", ".zip", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx",
 )  # fmt: skip
-"""Endings of files that are no part of what a file is called."""
+"""Endings of files that are left out of their names."""
 
 
 def file_names(paths: Sequence[str | Path]) -> list[str]:
-    """Return the names of files, without their endings: by their folders where the names are equal.
+    """Return names of files without their endings, or names of their folders where file names are equal.
 
     >>> file_names(["runs/small.csv.gz", "runs/gpt-4.1.csv"]), file_names(["a/log.csv", "b/log.csv"])
     (['small', 'gpt-4.1'], ['a', 'b'])
@@ -36,9 +36,9 @@ def _stem(name: str) -> str:
 
 
 def check_together(parts: Sequence[Records], form: str | None, repeats: str | None) -> None:
-    """Refuse files that cannot be read together, as the judges or the cases of the answers are unknown.
+    """Raise BadFileError for files that cannot be read together, as judges or cases of answers are unknown.
 
-    `form`, `repeats`: as they are requested; see :func:`shortlist.panels.logs.reading.read_log`.
+    `form`, `repeats`: as requested; see :func:`shortlist.panels.logs.reading.read_log`.
     """
     _refuse_nameless_judges(parts, repeats)
     _refuse_other_cases(parts)
@@ -53,10 +53,10 @@ COLUMN_OF_EACH = (
 
 
 def _refuse_nameless_judges(parts: Sequence[Records], repeats: str | None) -> None:
-    """Refuse files of which nothing tells whose the answers to the same cases are.
+    """Raise BadFileError for files whose answers to the same cases have no known judge.
 
-    These are columns of one name, which is that of no judge, and samples of lm-evaluation-harness in one
-    folder, unless repeats of one judge are expected. Other judges that are in several files answered again.
+    Such are columns of one name that names no judge, and samples of lm-evaluation-harness in one folder,
+    unless repeats of one judge are expected. Other judges in several files count as asked again.
     """
     if repeats is not None:
         return
@@ -90,7 +90,7 @@ def _answered(part: Records) -> set[tuple[str, str, str]]:
 
 
 def _refuse_other_cases(parts: Sequence[Records]) -> None:
-    """Refuse a table that shares neither a case nor a judge with any other file."""
+    """Raise BadFileError for a table that shares neither a case nor a judge with any other file."""
     for part in parts:
         others = [other.frame for other in parts if other is not part]
         own = {name: {*part.frame[name]} for name in ("case", "judge")}
@@ -104,9 +104,11 @@ def _refuse_other_cases(parts: Sequence[Records]) -> None:
 
 
 def _refuse_one_answer_each(parts: Sequence[Records]) -> None:
-    """Refuse a file with one answer to each case, of several judges, if another file has the same cases.
+    """Raise BadFileError for a file with one answer per case that shares cases with another file.
 
-    A column of few names then tells whose answers they are, or something else of one judge's answers.
+    Its answers are of several judges.
+
+    Its column of few names may name judges, or a property of one judge's answers.
     """
     for part in parts:
         cases = part.frame["case"]

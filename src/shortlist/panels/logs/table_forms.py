@@ -1,7 +1,7 @@
-"""Form of a table of answers, and the roles of its columns: found by its structure, or refused.
+"""Form of a table of answers, and the roles of its columns: found by its structure, or an error.
 
 A long table has a row for each answer: a key of cases repeats, and a column names judges. A wide table has a
-row for each case, and columns that hold the same words. Tables of crowd platforms are long.
+row for each case, and columns with the same words. Tables of crowd platforms are long.
 """
 
 import re
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 IDENTIFIER = re.compile(r"id|id_.*|.*_id", re.IGNORECASE)
-"""Names of columns of a wide table that identify the case and are no judges, besides the known ones."""
+"""Pattern of further names of columns that identify the case in a wide table, and are no judges."""
 
 JUDGE_WORDS = frozenset(
     {"judge", "model", "llm", "rater", "annotator", "labeler", "labeller", "classifier", "reviewer", "coder"}
@@ -40,22 +40,22 @@ CASE_WORDS = frozenset(
     }
     | {"problem", "hit", "id", "query", "conversation", "image", "pair"}
 )
-"""Words of the names of columns that name judges, and cases."""
+"""Words in names of columns of judges, and in those of cases."""
 
 PRICE_WORDS = frozenset({"price", "cost", "usd", "eur"})
-"""Words of the names of columns of prices."""
+"""Words in names of columns of prices."""
 
 MOST_REPEATS = 0.05
-"""Share of the rows that may repeat a case and judge where names alone do not tell both."""
+"""Largest share of rows that may repeat a case and judge if names alone do not identify both."""
 
 FEWEST_ROWS = 20
-"""Fewer rows tell nothing by their structure."""
+"""Number of rows below which the structure of a table is no evidence."""
 
 
 class TableForm(NamedTuple):
-    """The form of a table: whether a row is an answer, what its columns hold, and which tool wrote it.
+    """Form of a table: whether a row is an answer, the roles of its columns, and the tool that wrote it.
 
-    `passed_over`: columns that are called like one of a role, and are not used.
+    `passed_over`: unused columns whose names fit a role.
     """
 
     is_long: bool
@@ -75,9 +75,9 @@ def told_form(
 ) -> TableForm:
     """Return the form of a table.
 
-    `notes`: gets sentences on columns that are called like one of a role, and are not used.
+    `notes`: gets sentences on unused columns whose names fit a role.
 
-    Raises BadFileError if it may have both forms, or is long and several columns may have one role.
+    Raises BadFileError if the table fits both forms, or is long with several columns for one role.
     """
     tool, of_tool = crowd_roles(source, table, columns)
     found = candidates(table, columns, of_tool)
@@ -104,7 +104,7 @@ def told_form(
 def _roles_by_structure(
     source: str, table: "pd.DataFrame", found: Mapping[str, Sequence[str]], columns: LogColumns
 ) -> dict[str, list[str]] | None:
-    """Return the columns of a table that is long by its structure, whatever their names; None if it is not.
+    """Return the columns by role of a table that is long by its structure, under any names; None for others.
 
     Raises BadFileError if its answers may be in several columns.
     """
@@ -137,11 +137,12 @@ def _roles_by_structure(
 def _is_long(
     source: str, table: "pd.DataFrame", found: Mapping[str, Sequence[str]], columns: LogColumns
 ) -> bool:
-    """Whether a table with columns called like a case and a judge has a row for each answer.
+    """Return whether a table with columns named like a case and a judge has a row for each answer.
 
-    It has if cases repeat. Otherwise what is called like a judge may hold answers, or say who told the truth.
+    It has if cases repeat. Otherwise the column named like a judge may hold answers, or the source of the
+    truth.
 
-    Raises BadFileError if it may have a row for each answer, and other columns have words of the answers.
+    Raises BadFileError if it may have a row for each answer, and other columns share words with the answers.
     """
     (case,), (judge,) = found["case"], found["judge"]
     has_answers = bool({"answer", "score"} & {*found})
@@ -172,7 +173,7 @@ def _is_long(
 
 
 def is_key(table: "pd.DataFrame", case: str, judge: str) -> bool:
-    """Whether rows may be answers of few judges to each case, at most one of each, and most of them."""
+    """Return whether rows may be answers of few judges to cases: most pairs occur, and rarely twice."""
     told = table[[case, judge]].dropna()
     n_cases, n_judges = told[case].nunique(), told[judge].nunique()
     if not 2 <= n_judges <= n_cases <= len(told) / 1.5:
@@ -182,7 +183,7 @@ def is_key(table: "pd.DataFrame", case: str, judge: str) -> bool:
 
 
 def _refuse_nameless_cases(source: str, table: "pd.DataFrame", found: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a table whose rows are answers of named judges, if no column is called like a case."""
+    """Raise BadFileError for answers of named judges without a column named like a case."""
     told = [name for role in ("answer", "target", "score") for name in found.get(role, ()) if name in table]
     for judge in found.get("judge", ()) if "case" not in found else ():
         words, n_judges = words_of(table[judge]), table[judge].nunique()
@@ -205,7 +206,7 @@ def _refuse_nameless_cases(source: str, table: "pd.DataFrame", found: Mapping[st
 
 
 def _pairs(table: "pd.DataFrame", columns: LogColumns) -> Iterator[tuple[str, str]]:
-    """Yield columns of cases, which repeat, and of judges, which are few, as names and structure tell."""
+    """Yield pairs of a column of cases, which repeat, and a column of judges, which are few."""
     names = [str(name) for name in table.columns if str(name) not in {*columns.features, columns.content}]
     judges = [columns.judge] if columns.judge else [one for one in names if _has_word(one, JUDGE_WORDS)]
     cases = [columns.case] if columns.case else [one for one in names if _has_word(one, CASE_WORDS)]
@@ -224,13 +225,16 @@ def _pairs(table: "pd.DataFrame", columns: LogColumns) -> Iterator[tuple[str, st
 
 
 def _has_words_of(table: "pd.DataFrame", name: str, judge: str, words: set[str]) -> bool:
-    """Whether a column has words of what may name judges, as answers do; numbers tell nothing."""
+    """Return whether a column shares words with a possible column of judges; numbers do not count."""
     shared = {word for word in words & words_of(table[name]) if not word.lstrip("-").isdecimal()}
     return bool(shared) and int(table.groupby(judge, sort=False)[name].nunique().max()) > 1
 
 
 def _may_answer(table: "pd.DataFrame", name: str, case: str, target: str | None) -> bool:
-    """Whether a column may hold answers: it differs within a case, and has words of a truth that is known."""
+    """Return whether a column may hold answers.
+
+    It must differ within a case, and share words with a known truth.
+    """
     if not may_hold_words(table[name]) or not _differs(table, name, case):
         return False
     return target is None or bool(words_of(table[name]) & words_of(table[target]))
@@ -239,9 +243,9 @@ def _may_answer(table: "pd.DataFrame", name: str, case: str, target: str | None)
 def with_price(
     table: "pd.DataFrame", columns: LogColumns, roles: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str]]:
-    """Return the roles of columns, the price by a word of its name, and other candidates for it.
+    """Return the roles of columns, with the price by a word of its name, and other candidates for it.
 
-    A price of answers differs within a case; what does not may be one of the case's own features.
+    A price of answers differs within a case; a column that does not may be a feature of the case.
     """
     taken = {*roles.values(), *columns.features, columns.content}
     found = [
@@ -256,7 +260,10 @@ def with_price(
 
 
 def may_be_truth(table: "pd.DataFrame", roles: Mapping[str, str], names: Sequence[str]) -> list[str]:
-    """Return columns that are one word a case and have words of the answers, where none is the truth."""
+    """Return the columns with one word per case that share words with the answers.
+
+    Empty if a truth is known.
+    """
     if "target" in roles or "answer" not in roles:
         return []
     words = words_of(table[roles["answer"]])
@@ -270,7 +277,7 @@ def may_be_truth(table: "pd.DataFrame", roles: Mapping[str, str], names: Sequenc
 def long_columns(
     table: "pd.DataFrame", keys: Sequence[str], names: Sequence[str], target: str
 ) -> dict[str, str]:
-    """Return the columns of case, judge and answer that a table with a row for each answer may have.
+    """Return the columns of case, judge and answer of a table that may have a row for each answer.
 
     One of `keys` repeats like a key of cases; another column has few values, none twice in a case.
     """
@@ -326,11 +333,11 @@ CROWDS = {
         lambda _, name: name.startswith("Answer."),
     ),
 }  # fmt: skip
-"""Platforms by name; of Label Studio's exports those in CSV and JSON-MIN."""
+"""Crowd platforms by name; of Label Studio the exports in CSV and JSON-MIN."""
 
 
 def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tuple[str, dict[str, str]]:
-    """Return the crowd platform that wrote a table, "" if none did, and the roles of its columns.
+    """Return the name of the crowd platform that wrote a table, "" for others, and the roles of its columns.
 
     Raises BadFileError if several columns may hold the answers, and none is named.
     """
@@ -368,7 +375,10 @@ def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tupl
 
 
 def names_workers(table: "pd.DataFrame", columns: LogColumns) -> bool:
-    """Whether a table names who gave each answer, and no truth: of a crowd, or with cases that repeat."""
+    """Return whether a table names the judge of each answer, and has no truth.
+
+    Such are tables of a crowd platform, and tables with repeating cases.
+    """
     if any(crowd.needs <= {*map(str, table.columns)} for crowd in CROWDS.values()):
         return True
     found = candidates(table, columns)
@@ -379,13 +389,13 @@ def names_workers(table: "pd.DataFrame", columns: LogColumns) -> bool:
 
 
 STATES = ("AssignmentStatus", "ASSIGNMENT:status")
-"""Columns of Mechanical Turk and Toloka that say whether who had asked accepted an answer."""
+"""Columns of Mechanical Turk and Toloka with the state of an answer, such as accepted or rejected."""
 
 
 def without_rejected(source: str, table: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
-    """Return a table of a crowd platform without the answers that were rejected, and without their state.
+    """Return a table of a crowd platform without rejected answers, and without the column of their state.
 
-    Raises BadFileError if all of them were.
+    Raises BadFileError if all answers were rejected.
     """
     for name in STATES:
         if name in table:
@@ -407,7 +417,7 @@ def without_rejected(source: str, table: "pd.DataFrame", notes: list[str]) -> "p
 def with_chosen(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table of Mechanical Turk with one column for each group of radio buttons.
 
-    Of a group `size` it has the columns ``Answer.size.big`` and ``Answer.size.small`` of true and false; they
+    A group `size` has the columns ``Answer.size.big`` and ``Answer.size.small`` of true and false; they
     become ``Answer.size``, whose cells are ``big``, ``small`` or empty.
     """
     groups: dict[str, list[str]] = {}
@@ -426,7 +436,7 @@ def with_chosen(table: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def with_case(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a table of Toloka with a number for each task, where it has only what the workers were shown."""
+    """Return a table of Toloka with a number for each task, if only the workers' input identifies it."""
     shown = [name for name in map(str, table.columns) if name.startswith("INPUT:")]
     if "ASSIGNMENT:worker_id" not in table or TOLOKA_CASE in table or not shown:
         return table
@@ -434,7 +444,7 @@ def with_case(table: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def told_roles(roles: Mapping[str, str], judges: Sequence[str] = ()) -> str:
-    """Say the column of each role, in the order of :data:`LONG_ROLES`."""
+    """Return the column of each role in words, in the order of :data:`LONG_ROLES`."""
     called = {"target": "truth"}
     told = [f"{called.get(role, role)} = {roles[role]!r}" for role in LONG_ROLES if role in roles]
     if judges:

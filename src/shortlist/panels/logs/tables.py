@@ -34,11 +34,11 @@ def table_records(
     notes: list[str],
     hints: TableHints = USUAL_HINTS,
 ) -> Records | Wide:
-    """Return the records of a table, or the table by its columns, of the form that its structure tells.
+    """Return the records of a table, or a wide table by its columns; its structure decides its form.
 
-    `source`: what messages call the file. `notes`: first gets a sentence on how the table is read.
+    `source`: name of the file in messages. `notes`: gets, first, a sentence on the form of the table.
 
-    Raises BadFileError if it may have several forms.
+    Raises BadFileError if several forms fit.
     """
     table = with_chosen(table)
     names = tuple(map(str, table.columns))
@@ -61,7 +61,7 @@ def table_records(
 
 
 def _without_empty_rows(source: str, table: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
-    """Return a table without the rows that hold nothing, such as Toloka writes between pages of tasks."""
+    """Return a table without its empty rows, which Toloka writes between pages of tasks."""
     kept = table.dropna(how="all")
     if 0 < len(kept) < len(table):
         notes.append(f"{source}: {counted(len(table) - len(kept), 'empty row')} left out.")

@@ -32,7 +32,7 @@ from shortlist.panels.logs.records import LogColumns, Records
 from shortlist.tables.files import ZIP, unpacked
 
 Reader = Callable[[str, Any, LogColumns, list[str]], Records]
-"""Makes records of the content of a file; a list gets notes."""
+"""Function from the content of a file to records; its list receives notes."""
 
 
 USUAL_ROLES = ("answer", "target")
@@ -40,11 +40,11 @@ ROLES = (*LONG_ROLES, "content")
 
 
 class _Form(NamedTuple):
-    """A form of JSON: its test on the first record of a file, and its reader.
+    """Form of JSON: its test on the first record of a file, and its reader.
 
-    `title`: what people call the tool. `in_lines`: whether a file may be one record alone, in one line.
-    `is_export`: of a tool in which people label, and not of one that runs models. `roles`: those of
-    :class:`LogColumns` that it goes by.
+    `title`: name of the tool for people. `in_lines`: whether a file may be a single record in one line.
+    `is_export`: whether people label with the tool, which runs no models. `roles`: roles of
+    :class:`LogColumns` that it uses.
     """
 
     is_one: Callable[[dict[str, Any]], bool]
@@ -105,7 +105,7 @@ FORMS_OF_LISTS = {
 """Forms of lists of records, in the order in which a file is compared with them."""
 
 TOOL_FORMS = ("inspect-ai", *FORMS_OF_LISTS)
-"""Tools with logs that are read."""
+"""Names of the tools whose logs can be read."""
 
 LOOKED_FOR = (
     "a table (CSV, TSV, Parquet, workbook, JSON lines), a log of "
@@ -115,11 +115,10 @@ LOOKED_FOR = (
 
 
 class Content(NamedTuple):
-    """A file whose form is known.
+    """File of a known form.
 
-    `form`: one of :data:`TOOL_FORMS`, ``inspect-ai archive``, ``promptfoo table``, ``rows`` for other
-    JSON, or ``other``. `value`:
-    the JSON in it; of an archive, or of what is no JSON, the bytes.
+    `form`: one of :data:`TOOL_FORMS`, ``inspect-ai archive``, ``promptfoo table``, ``rows`` for other JSON,
+    or ``other``. `value`: its JSON; the bytes of an archive, or of other content.
     """
 
     form: str
@@ -129,7 +128,7 @@ class Content(NamedTuple):
 def content_of(name: str, content: bytes, notes: list[str]) -> Content:
     """Return the form of a file's content; `notes` gets a sentence on each kind of oddity.
 
-    Raises BadFileError if it begins as JSON and is none, or is compressed and damaged.
+    Raises BadFileError if it begins like JSON but is none, or is compressed and damaged.
     """
     if is_inspect_archive(content):
         return Content("inspect-ai archive", content)
@@ -151,7 +150,7 @@ def content_of(name: str, content: bytes, notes: list[str]) -> Content:
 
 
 YAML = re.compile(rb"(---\s*\n)?[\w.-]+:[ \t]*[^\n,;\t]*\n([ \t]*- |[ \t]+[\w.-]+:|[\w.-]+:)")
-"""Beginning of a file of YAML: a name and a colon, and then an item of a list or another name."""
+"""Pattern of the beginning of a YAML file: a name and a colon, then an item of a list or another name."""
 
 
 def _refuse_markup(name: str, content: bytes) -> None:
@@ -176,7 +175,7 @@ def _of_json(value: Any) -> Content:
 
 
 def tool_records(source: str, content: Content, columns: LogColumns, notes: list[str]) -> Records | None:
-    """Return the records of a tool's log; None where the content is of no tool."""
+    """Return the records of a tool's log; None for other content."""
     readers: dict[str, Reader] = {name: form.read for name, form in FORMS_OF_LISTS.items()}
     readers |= {"inspect-ai archive": archive_records, "inspect-ai": inspect_records}
     readers["promptfoo table"] = promptfoo_table_records
@@ -193,7 +192,7 @@ def tool_records(source: str, content: Content, columns: LogColumns, notes: list
 
 
 class _Other(NamedTuple):
-    """A form of files: the fields of its records, its name, and advice."""
+    """Form of files without answers: the fields of its records, its name, and advice."""
 
     needs: frozenset[str]
     name: str
@@ -251,11 +250,11 @@ OTHERS = (
         "Export the project as JSON.",
     ),
 )
-"""Forms in the order in which a file is compared with them."""
+"""Forms of files without answers, in the order in which a file is compared with them."""
 
 
 def refuse_others(source: str, fields: Iterable[str]) -> None:
-    """Raise BadFileError if these are the fields of a tool's file that holds no answers as they are."""
+    """Raise BadFileError if the fields are those of a tool's file without answers."""
     found = set(fields)
     for other in OTHERS:
         if other.needs <= found:

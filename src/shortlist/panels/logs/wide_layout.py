@@ -1,7 +1,7 @@
 """Roles of the columns of a wide table: cases, the truth, and the facts on each judge's answers.
 
-The truth is the column that is named or has a usual name; no place in the table makes a column the truth.
-What may be read in two ways is refused with the options that tell.
+The truth is the named column, or one with a usual name; its position does not matter. Columns with two
+readings are an error, which names the options that decide.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LABEL = ".label"
-"""Suffix behind the name of a judge in the column of its answers, where other columns have its bare name."""
+"""Suffix of a judge's name in the column of its answers, if other columns have its bare name."""
 
 OF_ONE = ("confidence", "price", "latency", "input_tokens", "output_tokens", "score")
 """Usual columns beside the answers in a table of one judge."""
@@ -40,10 +40,11 @@ OF_ONE = ("confidence", "price", "latency", "input_tokens", "output_tokens", "sc
 class Layout:
     """Roles of the columns of a wide table.
 
-    `ids`: of the case. `target`: of the truth, or None. `labels`: the column of answers of each judge.
-    `parts`: for confidence, price and the like the column of each judge that has one. `shares`: the column of
-    each class of the judges that tell probabilities. `unused`: columns that are not read. `copies`: columns
-    called like the truth that are not taken for judges. `is_of_one`: whether the file names the only judge.
+    `ids`: columns of the case. `target`: column of the truth, or None. `labels`: column of answers of each
+    judge. `parts`: for confidence, price and the like, the column of each judge that has one. `shares`:
+    column of each class, for judges with probabilities. `unused`: columns that are not read. `copies`:
+    columns named like the truth that are not taken for judges. `is_of_one`: whether the name of the file is
+    that of the only judge.
     """
 
     ids: Sequence[str] = ()
@@ -57,19 +58,19 @@ class Layout:
 
     @property
     def scored(self) -> Mapping[str, str]:
-        """Return the column of scores of each judge, where judges have scores and no answers."""
+        """Column of scores of each judge, where judges have scores and no answers; otherwise empty."""
         return {} if self.labels or self.shares else self.parts.get("score", {})
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Return every judge."""
+        """Names of all judges."""
         return (*self.labels, *self.shares, *self.scored)
 
 
 def layout_of(source: str, table: "pd.DataFrame", columns: LogColumns, hints: TableHints) -> Layout:
     """Return the roles of the columns of a wide table.
 
-    Raises BadFileError if no column is sure to hold the truth, or columns may be of one kind or another.
+    Raises BadFileError if no column surely holds the truth, or a column fits several roles.
     """
     names = [str(name) for name in table.columns]
     ids = [columns.case] if columns.case else [name for name in names if names_case(name)]
@@ -111,7 +112,7 @@ def layout_of(source: str, table: "pd.DataFrame", columns: LogColumns, hints: Ta
 def _who_told(
     source: str, table: "pd.DataFrame", names: Sequence[str], target: str | None, hints: TableHints
 ) -> list[str]:
-    """Return columns called like a judge that have no words of others, as of people who told the truths.
+    """Return columns named like a judge that share no words with others, like the people behind the truths.
 
     Raises BadFileError unless two columns or more hold answers, as each row may be an answer of one of them.
     """
@@ -138,16 +139,18 @@ def _who_told(
 
 
 def names_case(name: str) -> bool:
-    """Whether a column is called like one that names the case."""
+    """Return whether a column's name is usual for the case."""
     return bool(IDENTIFIER.fullmatch(spelled(name))) or spelled(name) in KNOWN_COLUMNS["case"]
 
 
 def _known_target(
     source: str, table: "pd.DataFrame", names: Sequence[str], columns: LogColumns, hints: TableHints
 ) -> str | None:
-    """Return the column with a usual name of the truth; what is priced, or read as something else, is none.
+    """Return the column with a usual name of the truth.
 
-    Raises BadFileError if there are several that differ.
+    Priced columns, and those with another role, are left out.
+
+    Raises BadFileError if there are several and they differ.
     """
     if hints.truth_elsewhere or (hints.form == "scores"):
         return None
@@ -168,7 +171,10 @@ def _known_target(
 
 
 def _may_be_known(source: str, table: "pd.DataFrame", name: str, names: Sequence[str]) -> bool:
-    """Whether a column with a name that the truth may have is no answer of one judge, and no score of it."""
+    """Return whether a column with a possible name of the truth may be the truth.
+
+    It must hold neither one judge's answers nor their scores.
+    """
     others = [one for one in names if one != name]
     if spelled(name) != "correct":
         return bool(others)
@@ -189,7 +195,7 @@ def _may_be_known(source: str, table: "pd.DataFrame", name: str, names: Sequence
 def _is_copy(
     table: "pd.DataFrame", name: str, target: str | None, columns: LogColumns, hints: TableHints
 ) -> bool:
-    """Whether a column is called like the truth, is not it, and is not taken for answers either."""
+    """Return whether a column is named like the truth but is neither the truth nor answers."""
     if name in {*hints.priced, columns.answer, columns.score}:
         return False
     is_same = target is not None and same_labels(table, name, target)
@@ -211,7 +217,7 @@ def _answer_of_one(
     hints: TableHints,
     layout: Layout,
 ) -> str | None:
-    """Return the column of answers in a table of one judge; None where columns are called by judges.
+    """Return the column of answers in a table of one judge; None if columns have names of judges.
 
     Raises BadFileError if several columns may hold the answers, or rows may be answers of several judges.
     """
@@ -253,7 +259,7 @@ def _are_same(table: "pd.DataFrame", names: Sequence[str]) -> bool:
 def _refuse_rows_of_answers(
     source: str, table: "pd.DataFrame", ids: Sequence[str], names: Sequence[str], target: str | None
 ) -> None:
-    """Refuse a table whose rows may be answers of several judges: cases repeat, each with several judges."""
+    """Raise BadFileError for a table whose rows may be answers: cases repeat, each with several judges."""
     truths = set() if target is None else words_of(table[target])
     keys = [name for name in names if not (truths & words_of(table[name]) or has_fractions(table[name]))]
     for case in ids or keys:
@@ -286,7 +292,7 @@ def _told_of_one(
     target: str | None,
     answer: str,
 ) -> Iterable[tuple[str, str]]:
-    """Yield the columns on the answers of one judge: the part and the column."""
+    """Yield the columns beside the answers of one judge, as pairs of part and column."""
     for part in OF_ONE:
         named = getattr(columns, part)
         if named is not None:
@@ -304,7 +310,7 @@ def _told_of_one(
 def _with_bare_names(
     source: str, table: "pd.DataFrame", names: Sequence[str], found: Layout, hints: TableHints
 ) -> Layout:
-    """Return a layout whose judges have columns of their names, of answers or of scores."""
+    """Return a layout with the names of judges without suffixes of answers or of scores."""
     begins = {*names, *(stem for name in names for stem in stems(name, ANSWER_PARTS))}
     words = [word for part, several in PARTS.items() for word in several]
     ends = [".confidence", ".price", ".latency", ".score"] if hints.form == "wide" else None
@@ -332,7 +338,7 @@ def _with_bare_names(
 
 
 def _is_answer(table: "pd.DataFrame", name: str, target: str | None) -> bool:
-    """Whether a column has words, and some of the truth, as answers have."""
+    """Return whether a column has words, some of them of the truth, as answers have."""
     if target is None or table[name].dtype.kind in "iufb":
         return False
     return bool(words_of(table[name]) & words_of(table[target]))
@@ -341,9 +347,9 @@ def _is_answer(table: "pd.DataFrame", name: str, target: str | None) -> bool:
 def _judges_of(
     table: "pd.DataFrame", names: Sequence[str], target: str | None
 ) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return judges with a column of labels, and those with one of probabilities for each class.
+    """Return judges with a column of labels, and judges with a column of probabilities for each class.
 
-    The latter's columns are called ``judge:class``, and there are at least two of them.
+    Columns of probabilities are called ``judge:class``, and each judge has at least two.
     """
     classes = words_of(table[target]) if target else set()
     shares: dict[str, dict[str, str]] = {}
@@ -359,7 +365,7 @@ def _judges_of(
 def _without_truth(
     source: str, table: "pd.DataFrame", names: Sequence[str], hints: TableHints
 ) -> BadFileError:
-    """Return the refusal of a table in which no column is sure to hold the truth."""
+    """Return the error for a table in which no column surely holds the truth."""
     free = [name for name in names if name not in hints.priced]
     maybe = [name for name in free if may_be_truth(table, name, [one for one in names if one != name])]
     advice = "Pass the right one: `target=NAME`" if maybe else "Name it by `target`"
@@ -381,7 +387,10 @@ def _without_truth(
 
 
 def may_be_truth(table: "pd.DataFrame", name: str, others: Sequence[str]) -> bool:
-    """Whether a column may be the truth of some others: it makes an answer right; neither has fractions."""
+    """Return whether a column may be the truth of others.
+
+    It must make an answer right, and neither may have fractions.
+    """
     if has_fractions(table[name]):
         return False
     others = [other for other in others if not has_fractions(table[other])]

@@ -1,6 +1,6 @@
 """Columns beside the answers of a wide table's judges: prices, confidences, and scores of right and wrong.
 
-Columns of scores alone are told from answers by their words, by their names and by prices, or refused.
+Columns of scores without answers are distinguished from answers by words, names and prices, or an error.
 """
 
 import re
@@ -22,16 +22,16 @@ PARTS = {
     "latency": ("latency", "latency_s", "latency_ms", "seconds", "ms"),
     "score": ("score", "correct", "is_correct"),
 }
-"""Suffixes behind the name of a judge and a mark, in columns on its answers."""
+"""Suffixes, by part, of a judge's name in the columns beside its answers."""
 
 ANSWER_PARTS = ("label", "answer", "prediction", "pred", "response", "output")
-"""Suffixes behind the name of a judge in the column of its answers, whose name the judge has then."""
+"""Suffixes of a judge's name in the column of its answers."""
 
 MARKS = ".|_"
-"""Signs that may stand between the name of a judge and that of a part."""
+"""Signs between the name of a judge and that of a part."""
 
 RIGHT_WORDS = frozenset({"True", "False", "correct", "incorrect", "right", "wrong"})
-"""Labels that say whether an answer is right, and are no usual answers."""
+"""Labels that say whether an answer is right, and are rarely answers themselves."""
 
 MODEL_WORDS = frozenset(
     [
@@ -89,21 +89,23 @@ TRUTH_WORDS = frozenset(
         "answer",
     ]
 )
-"""Words of the names of columns of models, and of truths, where all columns are true or false."""
+"""Words in names of models, and in names of truths, for tables with true and false alone."""
 
 LIKE_RIGHT = 0.9
-"""Share of the answers that scores with the words of the truth have to tell right, to be scores."""
+"""Least share of answers whose rightness by the truth equals the scores, for scores with words of the
+truth.
+"""
 
 FEWEST_BEYOND = 5
-"""Number of cases whose truth no judge ever says, from which columns may be right and wrong."""
+"""Least number of cases with a truth that no judge gives, for columns to be scores of right and wrong."""
 
 
 class TableHints(NamedTuple):
     """Hints on reading tables, and facts on the judges from elsewhere.
 
-    `form`: of the table, if it shall not be found. `truth_elsewhere`: whether the truth comes from another
-    file, so that no column has to hold it. `priced`: judges that have a price by name. `file`: name of the
-    file, which names the judge of a table of one judge's answers.
+    `form`: required form of the table; None: it is found. `truth_elsewhere`: whether the truth comes from
+    another file, so that no column has to hold it. `priced`: judges with a price by name. `file`: name of the
+    file, which is the judge's name in a table of one judge.
     """
 
     form: str | None = None
@@ -124,7 +126,7 @@ def parts_of(
     *,
     marks: str = MARKS,
 ) -> dict[str, dict[str, str]]:
-    """Return the columns of confidences, prices, latencies and scores of judges: their names follow."""
+    """Return the columns of confidences, prices, latencies and scores of judges, by part and judge."""
     found: dict[str, dict[str, str]] = {}
     for judge, column in labels.items():
         begins = [judge, *stems(judge, ANSWER_PARTS)]
@@ -140,9 +142,10 @@ def parts_of(
 
 
 def is_score_of(source: str, table: "pd.DataFrame", name: str, answer: str, target: str | None) -> bool:
-    """Whether a column says which answers of another one are right.
+    """Return whether a column has the scores of another column's answers.
 
-    Raises BadFileError if it has the words of the answers, and tells other ones right than the truth does.
+    Raises BadFileError if it has the words of the answers, and its right answers differ from those by the
+    truth.
     """
     scores = {as_score(one) for one in table[name].dropna().unique().tolist()}
     if not scores <= {0.0, 1.0}:
@@ -166,7 +169,7 @@ def is_score_of(source: str, table: "pd.DataFrame", name: str, answer: str, targ
 
 
 def stems(name: str, words: Sequence[str]) -> list[str]:
-    """Return the beginning of a name before one of some last words, and the mark before that."""
+    """Return the part of a name before a mark and one of some suffixes, for each that fits."""
     ends = [f"{mark}{word}" for word in words for mark in MARKS]
     return [name.removesuffix(end) for end in ends if name.endswith(end) and name != end]
 
@@ -174,9 +177,9 @@ def stems(name: str, words: Sequence[str]) -> list[str]:
 def scores_of(
     source: str, table: "pd.DataFrame", names: Sequence[str], target: str | None, hints: TableHints
 ) -> dict[str, str]:
-    """Return the column of each judge that says whether it is right; none where columns hold answers.
+    """Return the column of scores of each judge; empty if columns hold answers.
 
-    Raises BadFileError if they may be either.
+    Raises BadFileError if both readings fit.
     """
     found = {next(iter(stems(name, PARTS["score"])), name): name for name in names if is_right(table[name])}
     if hints.form == "scores":
@@ -198,7 +201,7 @@ def scores_of(
 
 
 def _is_model(name: str) -> bool:
-    """Whether a column is called like a model, perhaps with who provides it, and not like a truth.
+    """Return whether a column is named like a model, perhaps with its provider, and not like a truth.
 
     >>> [_is_model(name) for name in ("gpt-4o", "openai/o1", "is_spam", "gpt_label")]
     [True, True, False, False]
@@ -210,7 +213,7 @@ def _is_model(name: str) -> bool:
 def _scores_beside_truth(
     source: str, table: "pd.DataFrame", found: dict[str, str], others: Sequence[str], target: str
 ) -> dict[str, str]:
-    """Return the columns of judges that are right or wrong, if no column has the words of the truth.
+    """Return the columns of judges with scores of right and wrong, if no column has the words of the truth.
 
     Raises BadFileError if they may be answers: codes of two classes, or two classes of several.
     """
@@ -238,13 +241,13 @@ def _scores_beside_truth(
 
 
 def _is_mostly(table: "pd.DataFrame", name: str, words: Collection[str]) -> bool:
-    """Whether most cells of a column have some words, as where one cell of a column of scores is none."""
+    """Return whether more than half of the cells of a column have one of some words."""
     told = [label for label in labels_in(table, name) if label]
     return 2 * sum(label in words for label in told) > len(told)
 
 
 def is_right(column: "pd.Series[Any]") -> bool:
-    """Whether a column may say what is right: by words for that, or by numbers from 0 to 1."""
+    """Return whether a column may hold scores: words for right and wrong, or numbers from 0 to 1."""
     words = words_of(column)
     if column.dtype.kind in "iuf":
         return bool(words) and bool(column.dropna().between(0, 1).all())

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 def wide_records(
     source: str, table: "pd.DataFrame", columns: LogColumns, notes: list[str], hints: TableHints
 ) -> Records | Wide:
-    """Return a wide table by its columns, or its records where judges tell probabilities or scores alone.
+    """Return a wide table by its columns, or its records if judges have probabilities or scores alone.
 
-    Raises BadFileError if no column is sure to hold the truth, or columns are no answers.
+    Raises BadFileError if no column surely holds the truth, or columns are no answers.
     """
     layout = layout_of(source, table, columns, hints)
     names = [str(name) for name in table.columns]
@@ -95,12 +95,12 @@ def _tell(source: str, layout: Layout, notes: list[str]) -> None:
 
 
 def tell_first(notes: list[str], form: str) -> None:
-    """Add a note on the form of a file before all others, but after the forms of other files."""
+    """Add a note on the form of a file before all other notes, but after the forms of other files."""
     notes.insert(sum(": read as one row " in note for note in notes), form)
 
 
 def note_unused(source: str, names: Sequence[str], notes: list[str]) -> None:
-    """Add the names of unused columns."""
+    """Add a note with the names of unused columns."""
     if names:
         listed = all_of(map(repr, names), most=8)
         notes.append(
@@ -110,14 +110,14 @@ def note_unused(source: str, names: Sequence[str], notes: list[str]) -> None:
 
 
 MOST_WORDS = 20
-"""A column without any word of the truth that has more different ones than these holds no answers."""
+"""Largest number of different words of a column of answers without any word of the truth."""
 
 
 def _check_words(source: str, table: "pd.DataFrame", target: str, layout: Layout) -> None:
-    """Refuse a table with columns that are no answers: no word of the truth, and fractions or many words.
+    """Raise BadFileError for columns that are no answers: no word of the truth, and fractions or many words.
 
-    Neither are right and wrong, where other columns have words of the truth, nor any column if none has them,
-    be it in another spelling.
+    Neither are words for right and wrong, if other columns have words of the truth. If no column has any, in
+    whatever spelling, none holds answers.
     """
     truths, names = words_of(table[target]), [*layout.labels.values()]
     is_open = 2 * len(truths) > len(table)
@@ -153,15 +153,15 @@ def _check_words(source: str, table: "pd.DataFrame", target: str, layout: Layout
 
 
 def _with_words(table: "pd.DataFrame", names: Sequence[str], words: set[str]) -> list[str]:
-    """Return the columns that have some of the words, whatever their spelling."""
+    """Return the columns that have some of the words, in any spelling."""
     known = {folded(word, FOLDS) for word in words}
     return [name for name in names if known & {folded(word, FOLDS) for word in words_of(table[name])}]
 
 
 def _without_features(table: "pd.DataFrame", layout: Layout, target: str, hints: TableHints) -> Layout:
-    """Return a layout without the judges that have no word of the truth, where others have: columns of cases.
+    """Return a layout without judges that have no word of the truth, if others have: they are features.
 
-    Words that only spelling tells from those of the truth are such words, too.
+    Words that differ from the truth's only in spelling count as its words.
     """
     alike = _with_words(table, [*layout.labels.values()], words_of(table[target]))
     apart = {judge for judge, name in layout.labels.items() if name not in alike} - {*hints.priced}
@@ -179,7 +179,7 @@ def _without_features(table: "pd.DataFrame", layout: Layout, target: str, hints:
 
 
 def _score_records(source: str, table: "pd.DataFrame", columns: LogColumns, layout: Layout) -> Records:
-    """Return a record of each score."""
+    """Return a record for each score."""
     import pandas as pd
 
     cases, judges, n_judges = _cases_of(table, layout.ids), layout.judges, len(layout.judges)
@@ -206,7 +206,7 @@ def _score_records(source: str, table: "pd.DataFrame", columns: LogColumns, layo
 
 
 def _measures(source: str, table: "pd.DataFrame", layout: Layout) -> dict[str, NDArray[np.float64]]:
-    """Return the confidences, prices and the like of the judges, ``(n_rows, n_judges)``."""
+    """Return the confidences, prices and the like of the judges by name, ``(n_rows, n_judges)``."""
     return {
         part: np.column_stack([_part(source, table, found.get(judge), part) for judge in layout.judges])
         for part, found in layout.parts.items()
@@ -248,7 +248,7 @@ def _shares_of(source: str, table: "pd.DataFrame", found: Mapping[str, str]) -> 
 
 
 def most_probable(shares: Mapping[str, float]) -> str | None:
-    """Return the most probable label, or None if two are equally so.
+    """Return the most probable label; None for two equally probable ones.
 
     >>> most_probable({"a": 0.2, "b": 0.8}), most_probable({"a": 0.5, "b": 0.5})
     ('b', None)
