@@ -33,7 +33,7 @@ CALL_STATES = frozenset({"error", "errors", "exception", "status", "state", "res
 """Words in names of columns beside which ``success`` means that the call worked."""
 
 FEWEST_CASES = 10
-"""Number of cases with different answers; a column that never differs within so many cases is no score."""
+"""Number of cases with different answers; a column that is constant in all of them is no score."""
 
 FEW_SCORES = 0.1
 """Least share, among cases with different answers, of cases whose scores differ, in a column of scores."""
