@@ -1,6 +1,6 @@
 """Choose well when several things matter at once, with proof.
 
-Names are loaded when first used, so that importing :mod:`shortlist` costs next to nothing.
+Names are loaded when first used, so that importing :mod:`shortlist` takes hardly any time.
 """
 
 from shortlist._lazy import lazy_package

@@ -1,4 +1,4 @@
-"""Words of 64 bits in kernels: flags packed into them and counted, and random ones.
+"""64-bit words in kernels: packed flags and their counts, and random words.
 
 Random words are those of SplitMix64 (Steele, Lea & Flood 2014), the same on every machine.
 """
@@ -16,14 +16,14 @@ Words: TypeAlias = Annotated[NDArray[np.uint64], "uint64[::1]"]
 """Flags along the last axis: flag i is bit i mod 64 of word i // 64."""
 
 WordTable: TypeAlias = Annotated[NDArray[np.uint64], "uint64[:, ::1]"]
-"""The same in two dimensions, for the fields of named tuples."""
+"""Words in two dimensions, for the fields of named tuples."""
 
 WordBlock: TypeAlias = Annotated[NDArray[np.uint64], "uint64[:, :, ::1]"]
-"""The same in three dimensions."""
+"""Words in three dimensions."""
 
 
 def pack(flags: Mask | NDArray[np.uint8], n_words: int | None = None) -> Words:
-    """Pack flags along the last axis, into as many words as they need but at least one, or into `n_words`.
+    """Pack flags along the last axis into the fewest words, at least one, or into `n_words`.
 
     >>> pack(np.array([[True, False, True], [False, True, False]])).tolist()
     [[5], [2]]
@@ -36,7 +36,7 @@ def pack(flags: Mask | NDArray[np.uint8], n_words: int | None = None) -> Words:
 
 
 def unpack(words: Words, n_flags: int) -> Mask:
-    """Return the flags that :func:`pack` packed.
+    """Return the flags of packed words; the inverse of :func:`pack`.
 
     >>> unpack(np.array([5], dtype=np.uint64), 3).tolist()
     [True, False, True]
@@ -46,7 +46,7 @@ def unpack(words: Words, n_flags: int) -> Mask:
 
 
 def _make_popcount() -> Callable[[Any], int]:
-    """Return the instruction of the processor, or plain Python where numba is told not to compile."""
+    """Return the processor's instruction, or plain Python if numba's compiler is disabled."""
     from numba import config, types
     from numba.extending import intrinsic
 
@@ -54,7 +54,7 @@ def _make_popcount() -> Callable[[Any], int]:
         return lambda word: int(word).bit_count()
 
     @intrinsic
-    def count_ones(typing_context: Any, word: Any) -> Any:  # noqa: ARG001  # numba calls it so
+    def count_ones(typing_context: Any, word: Any) -> Any:  # noqa: ARG001  # numba calls this name
         def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
             return builder.ctpop(arguments[0])
 
@@ -65,16 +65,16 @@ def _make_popcount() -> Callable[[Any], int]:
 
 
 popcount = Deferred(_make_popcount)
-"""The number of ones in a 64-bit word, in one instruction."""
+"""Number of ones in a 64-bit word, by one instruction."""
 
 
 State: TypeAlias = Annotated[NDArray[np.uint64], "uint64[::1]"]
-"""The state of a generator, ``(1,)``; at first the seed."""
+"""State of a generator, ``(1,)``; at first the seed."""
 
 
 @kernel("uint64(uint64[::1])")
 def draw_word(state: State) -> np.uint64:
-    """Draw 64 bits, moving the state on."""
+    """Draw 64 bits and advance the state."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

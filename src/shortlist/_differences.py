@@ -1,4 +1,4 @@
-"""Differences between two objects, by the names of their parts."""
+"""Names of the parts in which two objects differ."""
 
 import math
 import types
@@ -16,12 +16,13 @@ WHOLE = (
 
 
 def differences(kept: Any, meant: Any, name: str = "", *, within: float = 0.0) -> Iterator[str]:
-    """Yield the parts of an object that are not as they are meant, such as ``ballot.gains``.
+    """Yield the names of parts of an object that differ from the expected ones, such as ``ballot.gains``.
 
-    Numbers of any type are compared by their value, arrays as a whole, and other objects attribute by
-    attribute; what only `kept` has is passed over, as it is computed when it is needed.
+    Numbers of any type are compared by value, arrays as a whole, and other objects attribute by attribute.
+    Attributes that only `kept` has are skipped, as they are computed on demand.
 
-    `name`: of the whole. `within`: share of the larger one by which real numbers may differ.
+    `name`: name of the whole object. `within`: relative tolerance of real numbers, as a share of the larger
+    one.
 
     >>> list(differences({"cost": [1, 2], "size": 3}, {"cost": [1.0, 2.5], "size": 3}, "front"))
     ['front.cost.1']
@@ -44,7 +45,7 @@ def differences(kept: Any, meant: Any, name: str = "", *, within: float = 0.0) -
 
 
 def _parts(thing: Any) -> Mapping[Any, Any] | None:
-    """Return the parts of an object by name; None where it is compared as a whole."""
+    """Return the parts of an object by name; None if it is compared as a whole."""
     if isinstance(thing, Mapping):
         return thing
     if isinstance(thing, list | tuple):
@@ -54,7 +55,7 @@ def _parts(thing: Any) -> Mapping[Any, Any] | None:
     if hasattr(thing, "__dict__"):
         return dict(vars(thing))
     try:
-        reduced = thing.__reduce_ex__(4)  # of compiled classes
+        reduced = thing.__reduce_ex__(4)  # for compiled classes
     except TypeError:
         return None
     return None if isinstance(reduced, str) else dict(zip(("arguments", "state"), reduced[1:3], strict=False))

@@ -1,4 +1,4 @@
-"""Compilation of kernels at their first call, so that importing them costs nothing."""
+"""Compilation of kernels at their first call, so that importing them takes no time."""
 
 import pickle
 import re
@@ -19,18 +19,18 @@ NOTHING_KEPT = (
 )
 
 _SAID = threading.Event()
-"""Set when :data:`NOTHING_KEPT` has been said."""
+"""Event that is set after the warning :data:`NOTHING_KEPT`."""
 
 _UNREADABLE = (AttributeError, ImportError, EOFError, pickle.UnpicklingError)
-"""Errors of loading a kernel that names a tuple as another version called it, or that was cut off."""
+"""Errors of loading a kernel that refers to a tuple by the name of another version, or is truncated."""
 
 
 class CompilingClock:
-    """Seconds of this process that have gone into compiling kernels, or into loading compiled ones.
+    """Seconds in which this process compiled kernels, or loaded compiled ones.
 
-    Kernels that need each other are compiled within each other; the time is counted once.
+    Kernels that call each other are compiled within each other; their time is counted once.
 
-    `clock`: tells the time in seconds.
+    `clock`: returns the time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -51,17 +51,17 @@ class CompilingClock:
 
     @property
     def seconds(self) -> float:
-        """Seconds until now, those of a kernel that is being compiled included."""
+        """Seconds until now, including a compilation that is under way."""
         running = self._clock() - self._start if self._depth else 0.0
         return self._spent + running
 
 
 COMPILING = CompilingClock()
-"""Clock of this process."""
+"""Clock of compilations in this process."""
 
 
 class Deferred(Generic[P, R]):
-    """A function that is made when it is first called, by Python or by a kernel that is compiled.
+    """Function that is made at its first call, by Python or by a kernel that is compiled.
 
     Loading numba and the compiled kernels takes a second of processor time, and most commands call few
     kernels or none.
@@ -79,7 +79,7 @@ class Deferred(Generic[P, R]):
         return made(*args, **kwargs)
 
     def made(self) -> Callable[P, R]:
-        """Return the function itself, made once."""
+        """The function itself, made once."""
         with _COMPILING:
             if self._made is None:
                 with COMPILING:
@@ -90,21 +90,21 @@ class Deferred(Generic[P, R]):
 def kernel(
     signature: str, *, makes_arrays: bool = False, inlined: bool = False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Compile for one explicit `signature`, without Python objects, and keep the result on disk.
+    """Compile for one explicit `signature`, without Python objects, and store the result on disk.
 
-    A signature is text as numba reads it, in which the name of a named tuple, or of annotated records, may
-    stand for one. Its fields are named tuples too, numbers, or arrays whose annotation ends in their numba
-    type (:mod:`shortlist.arrays`).
+    A signature is text in numba's notation, with names of named tuples or of annotated records as further
+    types. The fields of a tuple are named tuples too, numbers, or arrays whose annotation ends in their
+    numba type (:mod:`shortlist.arrays`).
 
-    A kernel only borrows its arrays from the caller, unless it says that it `makes_arrays`. Then numba does
-    not count who holds which array, which takes longer than a small kernel's own work. One that is `inlined`
-    is compiled into the kernels that call it: passing named tuples of arrays, number by number, takes longer
-    than a small kernel's own work too.
+    A kernel only borrows its arrays from the caller, unless `makes_arrays` is set. Then numba does no
+    reference counting, which takes longer than the work of a small kernel. An `inlined` kernel is compiled
+    into the kernels that call it: passing named tuples of arrays takes longer than the work of a small
+    kernel too.
     """
 
     def defer_kernel(function: Callable[P, R]) -> Callable[P, R]:
         def compile_kernel() -> Callable[P, R]:
-            # numba reads the globals of a function while it compiles it, and knows only what is made
+            # numba reads the globals of a function while it compiles it, and needs them made
             names: dict[str, Any] = function.__globals__
             for name in function.__code__.co_names:
                 if isinstance(names.get(name), Deferred):
@@ -118,7 +118,7 @@ def kernel(
 
 
 def _compiled(function: Callable[P, R], types: Any, options: dict[str, bool]) -> Callable[P, R]:
-    """Load a kernel from disk, or compile it and keep it there, or compile it alone where nothing is kept."""
+    """Load a kernel from disk, or else compile it and store it, or only compile it if nothing is stored."""
     import numba
 
     def compile_it(*, cache: bool) -> Callable[P, R]:
@@ -130,14 +130,14 @@ def _compiled(function: Callable[P, R], types: Any, options: dict[str, bool]) ->
         except _UNREADABLE:
             _forget(function)
             return compile_it(cache=True)
-    except (OSError, RuntimeError):  # numba's, where it finds no folder or the disk is full
+    except (OSError, RuntimeError):  # numba's, for a missing folder or a full disk
         compiled = compile_it(cache=False)
         _say_that_nothing_is_kept()
         return compiled
 
 
 def _forget(function: Callable[..., Any]) -> None:
-    """Empty what is on disk for a kernel, such as what another version of Shortlist has left there."""
+    """Empty the disk cache of a kernel, such as one left by another version of Shortlist."""
     from numba.core import caching
 
     cache: Any = caching.FunctionCache  # untyped, as all of numba
@@ -145,11 +145,11 @@ def _forget(function: Callable[..., Any]) -> None:
 
 
 def _say_that_nothing_is_kept() -> None:
-    """Warn once, and not in each worker, that the next process compiles again."""
+    """Warn once, and not in each worker, that the next process has to compile again."""
     import multiprocessing
 
     if not _SAID.is_set() and multiprocessing.parent_process() is None:
-        _SAID.set()  # before, so that a warning that is an error is one error
+        _SAID.set()  # set before, so that a warning raised as an error occurs once
         warnings.warn(NOTHING_KEPT, stacklevel=2)
 
 

@@ -1,11 +1,11 @@
-"""Packages whose public names are loaded when they are first used.
+"""Packages whose public names are loaded at first use.
 
-Such a package lists its names once, in a stub ``__init__.pyi`` next to its ``__init__.py``, as imports of the
-form ``from shortlist.results.front import Front as Front``. Type checkers and editors read the stub as they
-read any other, and :func:`lazy_package` reads the same lines when the program runs.
+Such a package lists its names once, in a stub ``__init__.pyi`` next to its ``__init__.py``, as imports of
+the form ``from shortlist.results.front import Front as Front``. Type checkers and editors read the stub as
+any other; :func:`lazy_package` reads the same lines at run time.
 
-A line without ``as`` exports nothing, as in any stub: it says where a class is that saved models name by the
-package (see :mod:`shortlist.pickles`).
+A line without ``as`` exports nothing, as in any stub. It gives the module of a class that saved models name
+by the package (see :mod:`shortlist.pickles`).
 """
 
 import ast

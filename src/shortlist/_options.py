@@ -1,6 +1,6 @@
-"""Options written once, as annotated fields: type, help, typed name, check and use stand beside each other.
+"""Options written once, as annotated fields: type, help, typed name, check and use together.
 
-An estimator is a dataclass of such fields, and so its signature is the list of its options. The command reads
+An estimator is a dataclass of such fields, so its signature is the list of its options. The command reads
 help and typed names from the same annotation (:mod:`shortlist.cli.options.settings`).
 """
 
@@ -15,27 +15,27 @@ from shortlist._validation import as_choice, as_count
 from shortlist.errors import BadInputError
 
 Check = Callable[[Any, str], object]
-"""Refusal of a bad value of the named option, with one sentence."""
+"""Function that refuses a bad value of the named option, with one sentence."""
 
 Kind = TypeVar("Kind", bound=type)
 
 
 @dataclasses.dataclass(frozen=True)
 class Needs:
-    """Marks a field whose option is used only together with something else."""
+    """Mark of a field whose option has a condition on other options."""
 
     what: str
-    """Text on what it belongs to, other parameters between backticks, which become what the user types."""
+    """Condition in words, with other parameters between backticks, which become the typed names."""
     met: Callable[[Mapping[str, Any]], bool]
-    """Takes the values of all parameters by name, and says whether that is there."""
+    """Function of the values of all parameters by name that returns whether the condition is met."""
     instead: str = ""
-    """Way to use the option, such as ``"add `answers=True`"``; empty where there is none."""
+    """Advice on meeting the condition, such as ``"add `answers=True`"``; empty without advice."""
     verb: str = "belongs to"
-    """Relation between the option and that."""
+    """Verb between the option and the condition."""
 
 
 class Of(frozenset[str]):
-    """Marks a field that only these methods have."""
+    """Mark of a field that only some methods have."""
 
     def __new__(cls, *methods: str) -> Self:
         """Return the mark of some methods, by name."""
@@ -43,23 +43,23 @@ class Of(frozenset[str]):
 
 
 def one_of(*choices: str) -> Check:
-    """Return the check of a name."""
+    """Return the check for one of several names."""
     return functools.partial(as_choice, choices=choices)
 
 
 def count(at_least: int = 1, at_most: int | None = None) -> Check:
-    """Return the check of a whole number."""
+    """Return the check for an integer in a range."""
     return functools.partial(as_count, at_least=at_least, at_most=at_most)
 
 
 def at_least_0(value: Any, name: str) -> None:
-    """Refuse all but finite numbers of at least 0, NumPy's among them."""
+    """Refuse all but finite numbers of at least 0; NumPy's numbers are allowed."""
     if not (_is_number(value) and 0 <= value < math.inf):
         raise BadInputError(name, "must be a number of at least 0", repr(value))
 
 
 def share(value: Any, name: str) -> None:
-    """Refuse all but numbers from 0 to 1, NumPy's among them."""
+    """Refuse all but numbers from 0 to 1; NumPy's numbers are allowed."""
     if not (_is_number(value) and 0 <= value <= 1):
         raise BadInputError(name, "must be between 0 and 1", repr(value))
 
@@ -69,7 +69,7 @@ def _is_number(value: object) -> bool:
 
 
 def check_fields(options: object) -> None:
-    """Apply the checks of a dataclass with annotated fields, in their order, to all values but None.
+    """Apply the checks of a dataclass's annotated fields, in their order, to all values but None.
 
     Raises BadInputError for the first option that has a bad value.
     """
@@ -86,7 +86,7 @@ def marks_of(hint: Any) -> tuple[Any, ...]:
 
 
 def plain_signature(kind: Kind) -> Kind:
-    """Return a dataclass whose signature shows types without marks, as readers and scikit-learn want it.
+    """Return a dataclass whose signature shows plain types, for readers and scikit-learn.
 
     >>> @plain_signature
     ... @dataclasses.dataclass

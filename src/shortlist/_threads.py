@@ -1,4 +1,4 @@
-"""Number of threads that the numeric libraries of this process use."""
+"""Thread limits of the numeric libraries of this process."""
 
 import contextlib
 import functools
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def limited_threads(n_threads: int | None) -> contextlib.AbstractContextManager[Any]:
-    """Let the numeric libraries use `n_threads` threads within the context; None changes nothing.
+    """Limit the numeric libraries to `n_threads` threads within the context; None changes nothing.
 
-    Looking for these libraries takes longer than many a small fit, so it is done again only when modules have
-    been imported since.
+    The search for these libraries takes longer than a small fit, so it is repeated only if modules were
+    imported since.
     """
     limit: contextlib.AbstractContextManager[Any] = _thread_pools(len(sys.modules)).limit(limits=n_threads)
     return limit

@@ -1,4 +1,4 @@
-"""Turns what users pass into checked values; the only place that does."""
+"""Conversion of users' values to checked ones, in this module only."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ AUTO = "auto"
 
 
 def as_choice(value: str, argument: str, choices: Sequence[str]) -> str:
-    """Return `value` if it is one of `choices`."""
+    """Return `value` if it is one of `choices`; refuse it otherwise."""
     if value not in choices:
         raise BadInputError(
             argument, f"must be one of {any_of(sorted(choices))}", repr(value), did_you_mean(value, choices)
@@ -27,7 +27,7 @@ def as_choice(value: str, argument: str, choices: Sequence[str]) -> str:
 
 
 def as_options(kind: type[T], given: Mapping[str, Any], owner: str) -> T:
-    """Return the options of `owner`, a dataclass; what is None or not given has its default.
+    """Return the options of `owner` as a dataclass; missing options, and None, mean the default.
 
     Raises BadInputError if a name is no field of the dataclass, or a value is out of range.
     """
@@ -42,7 +42,7 @@ def as_options(kind: type[T], given: Mapping[str, Any], owner: str) -> T:
 
 
 def as_count(value: Any, argument: str, *, at_least: int = 1, at_most: int | None = None) -> int:
-    """Return `value` as an int within its range."""
+    """Return `value` as an int within its range; refuse it otherwise."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise BadInputError(argument, "must be a whole number", repr(value))
     number = int(value)
@@ -53,12 +53,12 @@ def as_count(value: Any, argument: str, *, at_least: int = 1, at_most: int | Non
 
 
 def as_seed(value: Any, argument: str = "seed") -> int:
-    """Return a seed as an int from 0 to :data:`MOST_SEED`, which all sources of randomness know."""
+    """Return a seed as an int from 0 to :data:`MOST_SEED`, the range of all sources of randomness."""
     return as_count(value, argument, at_least=0, at_most=MOST_SEED)
 
 
 def as_positive_seconds(value: float | None, argument: str) -> float:
-    """Return a time limit in seconds; None means none."""
+    """Return a time limit in seconds; None means no limit."""
     if value is None:
         return math.inf
     if not isinstance(value, int | float) or math.isnan(value) or value <= 0:
@@ -67,21 +67,21 @@ def as_positive_seconds(value: float | None, argument: str) -> float:
 
 
 def as_workers(value: int | None, argument: str) -> int | None:
-    """Return a number of workers as joblib takes it: None for one, -1 for every core."""
+    """Return a number of workers in joblib's form: None for one, -1 for every core."""
     if value == 0:
         raise BadInputError(argument, "must be a number of workers, or -1 for every core", "0")
     return value
 
 
 def as_positive(value: float, argument: str) -> float:
-    """Return a number above 0."""
+    """Return a number above 0; refuse others."""
     if not (isinstance(value, int | float) and value > 0):
         raise BadInputError(argument, "must be a number above 0", repr(value))
     return value
 
 
 def as_not_negative(value: float, argument: str) -> float:
-    """Return a finite number of at least 0."""
+    """Return a finite number of at least 0; refuse others."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise BadInputError(argument, "must be a number of at least 0", repr(value))
     return float(value)

@@ -1,20 +1,20 @@
-"""Text that people read: words that messages share, and small tables of HTML for notebooks."""
+"""Text for people: lists and numbers in messages, and small HTML tables for notebooks."""
 
 import difflib
 from collections.abc import Iterable, Sequence
 from html import escape
 
 MOST_IN_MESSAGE = 20
-"""Number of things that a message names before it counts the rest."""
+"""Most things that a message lists before it counts the rest."""
 
 
 def any_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
     """List things for people, as alternatives.
 
-    `things`: what to list, in this order; each is written as ``str`` writes it. `most`: how many are named
-    before the rest is counted, at least 1.
+    `things`: objects to list, in this order, each by its ``str``. `most`: number listed before the rest is
+    counted, at least 1.
 
-    ``"a, b or c"``; ``"nothing"`` if there is nothing to list.
+    The form is ``"a, b or c"``; ``"nothing"`` for an empty list.
 
     >>> any_of(["a"]), any_of(["a", "b"]), any_of(["a", "b", "c"]), any_of([])
     ('a', 'a or b', 'a, b or c', 'nothing')
@@ -25,7 +25,7 @@ def any_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
 
 
 def all_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
-    """List things for people that are all meant.
+    """List things for people, joined by "and".
 
     >>> all_of(["a", "b", "c"]), all_of("abcdef", most=3)
     ('a, b and c', 'a, b, c and 3 more')
@@ -46,9 +46,9 @@ def counted(count: int, thing: str) -> str:
 
 
 def number_text(value: float, digits: int = 10, *, grouped: bool = False) -> str:
-    """Return a number as people read it: whole numbers in full, others with `digits` significant digits.
+    """Return a number for people: integers in full, others with `digits` significant digits.
 
-    `grouped`: whether commas stand between the thousands of whole numbers.
+    `grouped`: whether integers have commas between thousands.
 
     >>> number_text(123456789012.0), number_text(0.1 + 0.2), number_text(-2500.0, grouped=True)
     ('123456789012', '0.3', '-2,500')
@@ -59,10 +59,10 @@ def number_text(value: float, digits: int = 10, *, grouped: bool = False) -> str
 
 
 def did_you_mean(word: str, known: Iterable[object]) -> str:
-    """Return a sentence that offers the known word most like one that is not known, or "".
+    """Return a sentence with the known word most similar to an unknown one, or "".
 
-    A word that is far longer or shorter is not offered, though the letters may be alike. The sentence begins
-    with a space, so that it can be put behind another one.
+    A word that is far longer or shorter is not offered, even if its letters are similar. The sentence
+    begins with a space, so that it can follow another one.
 
     >>> did_you_mean("costt", ["cost", "defects"]), did_you_mean("Ood", ["odd"])
     (" Did you mean 'cost'?", " Did you mean 'odd'?")
@@ -80,7 +80,7 @@ def did_you_mean(word: str, known: Iterable[object]) -> str:
 
 
 def _listed(things: Iterable[object], word: str, most: int) -> str:
-    """List the first things and count the rest, with a word before the last."""
+    """List the first things and count the rest, with a word before the last one."""
     names = [str(thing) for thing in things]
     if len(names) > most:
         names = [*names[:most], f"{len(names) - most:,} more"]
@@ -90,7 +90,7 @@ def _listed(things: Iterable[object], word: str, most: int) -> str:
 
 
 def count_text(count: str) -> str:
-    """Show a number, given by its digits, of which there may be thousands.
+    """Return a number, given by its digits, for people; it may have thousands of digits.
 
     >>> count_text("123456"), count_text("9" * 100)
     ('123,456', '9.999e99')
@@ -102,17 +102,17 @@ def count_text(count: str) -> str:
 
 
 MOST_ROWS = 10
-"""Number of rows that a notebook shows before the rest is counted."""
+"""Most rows that a notebook shows before it counts the rest."""
 
 
 def html_table(
     caption: str, header: Sequence[object], rows: Iterable[Sequence[object]], *, n_rows: int
 ) -> str:
-    """Return a table of the first rows, with every text escaped.
+    """Return an HTML table of the first rows, with all text escaped.
 
-    `caption`: what stands above the table. `header`: one entry per column; empty for a table without a
-    header. `rows`: cells as ``str`` writes them; floats with six digits. Only the first :data:`MOST_ROWS` are
-    taken. `n_rows`: how many rows there are in all.
+    `caption`: text above the table. `header`: one entry per column; empty for a table without a header.
+    `rows`: cells, written by ``str``; floats with six digits. Only the first :data:`MOST_ROWS` are taken.
+    `n_rows`: number of rows in all.
 
     >>> html_table("a < b", [], [["size", 3]], n_rows=1)
     '<table><caption>a &lt; b</caption><tr><td>size</td><td>3</td></tr></table>'

@@ -1,4 +1,4 @@
-"""Array types, each with its shape and unit, and what their products need."""
+"""Array types, each with its shape and unit, and products with a fixed order of summation."""
 
 import contextlib
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ Values: TypeAlias = NDArray[np.float64]
 """Objective values in the user's units and signs, ``(n_points, n_objectives)``."""
 
 Mask: TypeAlias = Annotated[NDArray[np.bool_], "bool[::1]"]
-"""True where something is chosen or holds, one entry per candidate, row or point."""
+"""True for each chosen candidate, or for each row or point that meets a condition."""
 
 Costs: TypeAlias = NDArray[np.float64]
 """One coefficient per column of a program, ``(n_columns,)``."""
@@ -26,7 +26,7 @@ BinaryLabels: TypeAlias = NDArray[np.uint8]
 """1 for a row of the positive class, 0 for a row of the negative class, ``(n_rows,)``."""
 
 VoteMatrix: TypeAlias = NDArray[np.uint8]
-"""1 where a classifier votes positive, ``(n_rows, n_classifiers)``."""
+"""Vote of each classifier on each row, ``(n_rows, n_classifiers)``: 1 for positive."""
 
 Counts: TypeAlias = Annotated[NDArray[np.int64], "int64[::1]"]
 """Number of identical rows that each row stands for, ``(n_rows,)``, at least 1."""
@@ -37,8 +37,8 @@ diagonal.
 """
 
 Bytes: TypeAlias = Annotated[NDArray[np.uint8], "uint8[::1]"]
-"""Plain bytes of a kernel, of the shape that the kernel says; so are the arrays below. The text beside an
-array is its numba type as a field of a named tuple: one dimension, two in tables, three in blocks.
+"""Bytes of a kernel, in one dimension; so are the arrays below. The annotation of an array is its numba
+type as a field of a named tuple: one dimension, two for tables, three for blocks.
 """
 
 Shorts: TypeAlias = Annotated[NDArray[np.int32], "int32[::1]"]
@@ -76,16 +76,16 @@ LongBlock: TypeAlias = Annotated[NDArray[np.int64], "int64[:, :, ::1]"]
 """Integers of eight bytes in three dimensions."""
 
 Records: TypeAlias = NDArray[Any]
-"""Records of named integers of eight bytes, ``array[0].cost``; :func:`record_type` says which."""
+"""Records of named integers of eight bytes, ``array[0].cost``; :func:`record_type` defines the names."""
 
 Whole: TypeAlias = int | np.int64
-"""One integer, as Python or a kernel has it."""
+"""Integer of Python or of a kernel."""
 
 
 def record_type(*names: str) -> np.dtype[Any]:
     """Return the type of records of integers with these names, for Python and for kernels.
 
-    None of them may be an attribute of NumPy's own, such as ``size``, which Python would return instead.
+    A name must not be an attribute of NumPy's own, such as ``size``, which Python would return instead.
 
     >>> record_type("n_members", "cost").names
     ('n_members', 'cost')
@@ -95,14 +95,14 @@ def record_type(*names: str) -> np.dtype[Any]:
 
 
 def products_in_order(rows: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]:
-    """Return ``rows @ factors`` where every sum adds its terms from the first column to the last.
+    """Return ``rows @ factors`` with each sum taken from the first column to the last.
 
-    With ``@`` the order depends on the processor and on how many rows there are, and so do the last bits of a
-    row's sum. A sum that is compared with another one, or with a threshold, is taken from here.
+    With ``@`` the order depends on the processor and the number of rows, and so do the last bits of a row's
+    sum. Sums that are compared with each other, or with a threshold, are computed here.
 
-    One pass over the sums per column, without the blocks of a matrix product.
+    Takes one pass over the sums per column, without the blocks of a matrix product.
 
-    `rows`: in any order of memory, ``(n_rows, n_columns)``. `factors`: ``(n_columns,)``, or ``(n_columns,
+    `rows`: rows in any memory order, ``(n_rows, n_columns)``. `factors`: ``(n_columns,)``, or ``(n_columns,
     n_sums)`` for several sums at once. The sums have the shape ``(n_rows,)``, or ``(n_rows, n_sums)``.
 
     >>> products_in_order(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([10.0, 1.0]))
@@ -116,11 +116,11 @@ def products_in_order(rows: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]
 
 @contextlib.contextmanager
 def stray_flags_ignored() -> Iterator[None]:
-    """Ignore the flag of an invalid operation within a block whose factors and products are all finite.
+    """Ignore the flag of an invalid operation in a block whose factors and products are all finite.
 
-    For rows of 5 numbers of single precision, OpenBLAS with AVX-512 (PR 3260, still 0.3.31) also reads what
-    was on the stack. The results are right, but where that looked like a signalling NaN the flag is set, and
-    NumPy warns of it. Filling the stack with such numbers before the call shows it.
+    For rows of 5 numbers of single precision, OpenBLAS with AVX-512 (PR 3260, still 0.3.31) also reads
+    stale values on the stack. The results are right, but a stale signalling NaN sets the flag, and NumPy
+    warns about it. Filling the stack with such numbers before the call shows it.
     """
     with np.errstate(invalid="ignore"):
         yield

@@ -1,7 +1,7 @@
-"""Every exception that Shortlist raises on purpose.
+"""Exceptions that Shortlist raises on purpose.
 
-The command line prints any of them as one sentence, with its options in place of the arguments of Python, and
-exits with 2. Within a sentence, an argument stands between backticks, alone or with its value.
+The command line prints any of them as one sentence, with its options in place of the arguments of Python,
+and exits with 2. Within a sentence, an argument is between backticks, alone or with its value.
 """
 
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ class ShortlistError(Exception):
     Parameters
     ----------
     argument : object
-        The argument or the file that cannot be used; or, alone, the whole sentence.
+        Argument or file that cannot be used; or, alone, the whole sentence.
     expected : str, optional
-        What it must be, as the sentence goes on: ``must be at least 2``.
+        Requirement, as the sentence continues: ``must be at least 2``.
     got : object, optional
-        What came instead, shown by its `str`.
+        Value that came instead, shown by its `str`.
     advice : str, optional
-        What to do, in sentences of their own.
+        Advice, in further sentences.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class ShortlistError(Exception):
         return self.sentence({})
 
     def sentence(self, names: Mapping[str, str]) -> str:
-        """Return the sentence, with the argument called by another name where `names` has one."""
+        """Return the sentence, with the name of the argument replaced if `names` has another one."""
         if not self.expected:
             return str(self.argument)
         subject = names.get(str(self.argument), self.argument)
@@ -47,29 +47,29 @@ class ShortlistError(Exception):
 
 
 class BadInputError(ShortlistError, ValueError):
-    """An argument cannot be used; the message says what was expected, what came instead and what to do."""
+    """An argument cannot be used; the message has the requirement, the value and advice."""
 
 
 class BadFileError(BadInputError):
-    """A file does not hold what was expected; the message names the file and, if known, the place in it."""
+    """A file has unexpected content; the message names the file and, if known, the location."""
 
 
 class UnwritableFileError(BadFileError):
-    """A file cannot be written where it should be; the message says why."""
+    """A file cannot be written; the message gives the reason."""
 
 
 class UnmetChoiceError(BadInputError):
-    """A front was found and is kept, but it has no point that meets the request."""
+    """A front was found and is kept, but no point of it meets the request."""
 
 
 class OutOfReachError(BadInputError):
-    """Nothing that could be found is within a limit; the message says what is possible."""
+    """No answer is possible within a limit; the message gives the nearest possible limit."""
 
 
 class ContradictionError(BadInputError):
-    """A decision cannot be made, or a model has no product; `contradiction` says what is in the way, or None.
+    """A decision is impossible, or a model has no product; `contradiction` has the parts, or None.
 
-    `sentences` has one for each of its parts.
+    `sentences`: one for each of the parts.
     """
 
     def __init__(self, message: str, contradiction: Any = None, sentences: tuple[str, ...] = ()) -> None:
@@ -79,7 +79,7 @@ class ContradictionError(BadInputError):
 
 
 class MissingDependencyError(ShortlistError, ImportError):
-    """An optional package is needed; the message says how to install it."""
+    """An optional package is missing; the message says how to install it."""
 
 
 class UntrustedFileError(ShortlistError, PermissionError):
@@ -87,27 +87,27 @@ class UntrustedFileError(ShortlistError, PermissionError):
 
 
 class NotWrittenError(ShortlistError, OSError):
-    """A result or a finished part could not be written; the message says what is left, and where."""
+    """A result or a finished part could not be written; the message says which parts are left and where."""
 
 
 class FetchError(ShortlistError, OSError):
-    """A file cannot be fetched from another machine; the message says why, and what is left to do."""
+    """A file cannot be fetched from another machine; the message gives the reason and advice."""
 
 
 class SolverError(ShortlistError, RuntimeError):
-    """A solver failed, or its answer contradicts the data it was given."""
+    """A solver failed, or its answer contradicts the data."""
 
 
 class RefusedProgramError(SolverError):
-    """A solver does not take a program, such as one with numbers that are too large for it."""
+    """A solver refuses a program, for instance because its numbers are too large."""
 
 
 class WorkerError(ShortlistError, RuntimeError):
-    """Workers cannot be reached or used, or were lost; what was finished before is kept."""
+    """Workers cannot be reached or used, or were lost; finished work is kept."""
 
 
 class AcquisitionError(ShortlistError, RuntimeError):
-    """Acquiring features failed; `partial` holds what was decided and paid before."""
+    """Acquiring features failed; `partial` holds the decisions and payments before that."""
 
     def __init__(self, message: str, partial: Any) -> None:
         super().__init__(message)
@@ -115,15 +115,15 @@ class AcquisitionError(ShortlistError, RuntimeError):
 
 
 class FitsStoppedError(ShortlistError):
-    """Fitting was cancelled before every classifier that a method asked for was fitted."""
+    """Fitting was cancelled before all requested classifiers were fitted."""
 
 
 class RoughSearchWarning(UserWarning):
-    """A search of stage assignments did less than it was asked for, or saw only some of the rows."""
+    """A search of stage assignments was shorter than requested, or used only some of the rows."""
 
 
 class UnknownWordWarning(UserWarning):
-    """A cell holds a word that no fitted row had, and counts as missing."""
+    """A cell holds a word that was in no fitted row, and counts as missing."""
 
 
 class LowCoverageWarning(UserWarning):

@@ -1,9 +1,9 @@
-"""Numbers as people write them, as exact integers over a scale.
+"""Numbers of people as exact decimals, and as integers over a scale.
 
-Whoever writes 0.1 means a tenth, not the double that is nearest to it. A cost of 0.1 becomes the fraction
-1/10, and costs of 0.1 and 0.25 become 2 and 5 over a scale of 20. Their sums are compared as integers;
-divided by the scale they are in the user's unit again. The functions here return what they read; whoever asks
-says what is wrong with it.
+A person who writes 0.1 means a tenth, not the nearest double. A cost of 0.1 becomes the fraction 1/10, and
+costs of 0.1 and 0.25 become 2 and 5 over a scale of 20. Their sums are compared as integers; divided by the
+scale they are in the user's unit again. The functions here return None or a mask for bad values; their
+callers raise the errors.
 """
 
 import math
@@ -19,17 +19,16 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask
 
 MOST_DECIMALS = 9
-"""Decimals with more places than this are not scaled to integers; the user may round them."""
+"""Most decimals of numbers that are scaled to integers; users may round others."""
 
 LARGEST_INTEGER = 2**53
-"""Integers below this are exact as doubles too, and sums of integers stay below it."""
+"""Size below which integers are exact as doubles too; sums of integers stay below it."""
 
 LARGEST_EXPONENT = 18
-"""Numbers of 10^19 and more are refused: no value can be that large and exact."""
+"""Largest exponent: numbers of 10^19 and more are refused, as no value can be that large and exact."""
 
 MOST_PLACES = 1100
-"""Numbers with more decimals than this are refused: no double needs more, and as fractions they would fill
-the memory."""
+"""Most decimals of a number: no double needs more, and as fractions they would fill the memory."""
 
 
 def as_decimal(text: str) -> Decimal | None:
@@ -51,7 +50,7 @@ def as_decimal(text: str) -> Decimal | None:
 
 
 def as_fraction(value: Any, *, only_numbers: bool = False) -> Fraction | None:
-    """Return a finite number as the decimal that people see, not as the nearest double, or None.
+    """Return a finite number as the decimal that people see, not the nearest double; None if not finite.
 
     `only_numbers`: whether text and truth values are no numbers.
 
@@ -70,7 +69,7 @@ def as_fraction(value: Any, *, only_numbers: bool = False) -> Fraction | None:
 
 
 def seen(number: float) -> Fraction:
-    """Return a finite double as the shortest decimal that stands for it, as people see it.
+    """Return a finite double as its shortest decimal, the one that people see.
 
     >>> seen(0.1) + seen(0.2) == seen(0.3)
     True
@@ -89,7 +88,7 @@ def as_integers(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
 
 
 def digits_of(number: int) -> str:
-    """Return the decimal digits of an integer, also of one that Python refuses to show for its length.
+    """Return the decimal digits of an integer, even one that is too long for Python to show.
 
     >>> len(digits_of(10**5000))
     5001
@@ -100,7 +99,7 @@ def digits_of(number: int) -> str:
 def n_decimals(numbers: Iterable[Decimal]) -> int:
     """Return the number of decimals that the numbers need, without trailing zeros.
 
-    Times ten to this power they are integers.
+    Multiplied by ten to this power they are integers.
 
     >>> n_decimals([Decimal("1.50"), Decimal("3")]), n_decimals([])
     (1, 0)
@@ -115,7 +114,7 @@ def n_decimals(numbers: Iterable[Decimal]) -> int:
 
 
 def are_integers_over(values: NDArray[np.float64], scales: NDArray[np.float64] | float) -> NDArray[np.bool_]:
-    """Mark the values that are the double nearest to an integer over their scale, but for the last two bits.
+    """Mark the values nearest to an integer over their scale, up to an error in the last two bits.
 
     >>> are_integers_over(np.array([0.1 + 0.2, 1 / 3]), 10).tolist()
     [True, False]
@@ -125,7 +124,7 @@ def are_integers_over(values: NDArray[np.float64], scales: NDArray[np.float64] |
 
 
 def nearest_integers(values: NDArray[np.float64], scales: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """Return ``values * scales``, rounded where :func:`are_integers_over` says so."""
+    """Return ``values * scales``, rounded for the values that :func:`are_integers_over` marks."""
     product: NDArray[np.float64] = values * scales
     return np.where(are_integers_over(values, scales), np.rint(product), product)
 

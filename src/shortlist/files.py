@@ -1,4 +1,4 @@
-"""Files written whole or not at all, files that may be unpickled, and the text of a model's file."""
+"""Files: written whole or not at all, unpickled only if trusted, and read as text of a model."""
 
 import contextlib
 import hashlib
@@ -24,27 +24,27 @@ STDIN = "-"
 """Name of standard input."""
 
 EXAMPLE_PREFIX = "example:"
-"""Beginning of the name of a data set, in place of a file."""
+"""Prefix of the name of a data set, in place of a file."""
 
 PICKLE_BEGINNINGS = (b"\x80", b"x", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"]\x00", b"\x04\x22\x4d\x18")
-"""First bytes of what joblib writes: a pickle, or one packed by zlib, gzip, bz2, xz, lzma or lz4."""
+"""First bytes of joblib's files: a pickle, or one packed by zlib, gzip, bz2, xz, lzma or lz4."""
 
 OWN_MODULE = re.compile(r"'shortlist[.']")
-"""Pattern of an error's message that a module of Shortlist, or a name in one, was not found."""
+"""Pattern of the error about a module of Shortlist, or a name in one, that was not found."""
 
 _LACKING = re.compile(
     r"Can't get attribute '([^']+)' on <module '([^']+)'|module '([^']+)' has no attribute '([^']+)'"
 )
-"""Pattern of unpickling's message on a class that its module lacks."""
+"""Pattern of the unpickler's message about a class that its module lacks."""
 
 VERSION_IN_PICKLE = re.compile(rb"\x8c\x07version\x94?\x8c.([0-9][0-9A-Za-z.+]*)", re.DOTALL)
-"""The field ``version`` of a saved model, a text as pickles have them."""
+"""Pattern of the field ``version`` of a saved model, a text in a pickle."""
 
 
 def check_writable(path: str | Path, name: str = "out") -> None:
-    """Raise now what :func:`whole_file` would raise after hours of work.
+    """Raise an error now if :func:`whole_file` would raise it after hours of work.
 
-    `name` is what the user calls the file.
+    `name`: the user's name for the file.
     """
     target = Path(path).resolve()
     if target.is_dir():
@@ -62,7 +62,7 @@ def check_writable(path: str | Path, name: str = "out") -> None:
 
 @contextlib.contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path next to `path`, renamed to `path` when the block ends without an error.
+    """Yield a temporary path next to `path`, renamed to `path` if the block ends without an error.
 
     Raises UnwritableFileError if the folder of `path` does not exist or cannot be written, or `path` is a
     folder.
@@ -100,7 +100,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def read_parquet(path: str | Path) -> "pa.Table":
-    """Read a Parquet file, and start no thread for it.
+    """Read a Parquet file without starting a thread.
 
     ``pyarrow.parquet.read_table`` and ``pandas.read_parquet`` leave threads behind that may still run when
     Python ends; then the process aborts ("terminate called without an active exception", exit code 134)
@@ -123,17 +123,17 @@ def parquet_table(name: str, content: bytes) -> "pa.Table":
 
 
 def parquet_frame(name: str, table: "pa.Table") -> "pd.DataFrame":
-    """Return the table of :func:`read_parquet` as a frame, with the index that the file names."""
+    """Return the table of :func:`read_parquet` as a frame, with the index that the file states."""
     with undamaged_parquet(name):
         return table.to_pandas(use_threads=False)
 
 
 @contextlib.contextmanager
 def undamaged_parquet(name: str) -> Iterator[None]:
-    """Raise BadFileError, which names the file, for whatever a damaged one makes its readers raise."""
+    """Raise BadFileError, with the file's name, for any error that a damaged Parquet file causes."""
     try:
         yield
-    except Exception as error:  # damaged files make pyarrow and pandas raise nearly anything, as KeyError
+    except Exception as error:  # pyarrow and pandas raise nearly any error here
         first_line = next(iter(str(error).splitlines()), "").rstrip(". ") or type(error).__name__
         raise BadFileError(
             f"{name} must be a Parquet file, but reading it failed: {first_line}. Write it anew."
@@ -149,7 +149,7 @@ def write_parquet(table: "pa.Table", path: str | Path) -> None:
 
 
 def dump_object(value: object, path: str | Path) -> None:
-    """Pickle `value` to `path` with joblib, and note its SHA-256 as a file that this user wrote."""
+    """Pickle `value` to `path` with joblib, and record its SHA-256 as that of a file of this user."""
     import joblib
 
     with whole_file(path) as temporary:
@@ -159,7 +159,7 @@ def dump_object(value: object, path: str | Path) -> None:
 
 
 def load_object(path: str | Path, *, trust: bool = False) -> Any:
-    """Unpickle what :func:`dump_object` or joblib wrote.
+    """Unpickle a file of :func:`dump_object` or joblib.
 
     Unpickling runs code from the file, so it happens only for a file whose bytes this user's own Shortlist
     wrote on this machine (its SHA-256 is on the user's list), or with ``trust=True``. Raises
@@ -186,7 +186,7 @@ def load_object(path: str | Path, *, trust: bool = False) -> Any:
 
     try:
         return joblib.load(io.BytesIO(content))
-    except Exception as error:  # a broken pickle may raise anything at all
+    except Exception as error:  # a damaged pickle may raise any error
         if isinstance(error, ImportError | AttributeError) and OWN_MODULE.search(str(error)):
             raise BadFileError(
                 f"{path} was written by {_writer(content)}, and this one, {shortlist.__version__}, cannot "
@@ -202,7 +202,7 @@ def load_object(path: str | Path, *, trust: bool = False) -> Any:
 
 
 def module_needed(error: Exception) -> str:
-    """Say which module of the user's a pickle needs and how to have it found, or nothing."""
+    """Return a sentence about a user's module that a pickle needs, or an empty text."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return (
             f"needs the module {error.name!r}, which is not importable here. Install it, or set PYTHONPATH "
@@ -220,7 +220,7 @@ def module_needed(error: Exception) -> str:
 
 
 def _writer(content: bytes) -> str:
-    """Name the version of Shortlist that wrote a file, if the file tells it and it is another one."""
+    """Return the version of Shortlist that wrote a file, if it is known and another one."""
     with contextlib.suppress(zlib.error):
         content = zlib.decompress(content)
     found = VERSION_IN_PICKLE.search(content)
@@ -229,15 +229,15 @@ def _writer(content: bytes) -> str:
 
 
 def own_files_list() -> Path:
-    """Return the list of the SHA-256 of every pickle that this user wrote: in ``$XDG_DATA_HOME`` or home."""
+    """Return the path of the list of this user's pickles by SHA-256, in ``$XDG_DATA_HOME`` or home."""
     return _user_folder("XDG_DATA_HOME", ".local/share") / "own-files.sha256"
 
 
 def cache_folder(part: str) -> Path:
-    """Return the user's folder of what can be made or fetched again, by what it holds, such as ``datasets``.
+    """Return the user's cache folder of a part, such as ``datasets``; its content can be made again.
 
-    It is ``shortlist/PART`` in ``$XDG_CACHE_HOME``, or in ``~/.cache`` without that variable. It need not be
-    there yet. Raises BadFileError if the user has no home, and the variable names no folder from the root on.
+    It is ``shortlist/PART`` in ``$XDG_CACHE_HOME``, or in ``~/.cache`` without that variable. It may not
+    exist yet. Raises BadFileError if the user has no home, and the variable holds no absolute path.
     """
     try:
         return _user_folder("XDG_CACHE_HOME", ".cache") / part
@@ -248,10 +248,10 @@ def cache_folder(part: str) -> Path:
 
 
 def _user_folder(variable: str, below_home: str) -> Path:
-    """Return Shortlist's folder in the one that a variable of the XDG specification names, or in the home.
+    """Return Shortlist's folder in the folder of an XDG variable, or in the home folder.
 
-    Relative paths are ignored, as the specification says: they would name a folder of whoever made the
-    current one. Raises RuntimeError if the user has no home.
+    Relative paths are ignored, as the specification requires: they would depend on the current folder.
+    Raises RuntimeError if the user has no home.
     """
     named = Path(os.environ.get(variable, ""))
     if not named.is_absolute():
@@ -269,7 +269,7 @@ def _own_digests() -> set[str]:
 
 
 def _note_own(digest: str) -> None:
-    """Add `digest` to the list; where there is no home to write to, the file will need `trust`."""
+    """Add `digest` to the user's list; without a home folder the file will need `trust`."""
     with contextlib.suppress(OSError, RuntimeError):
         own_files_list().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with own_files_list().open("a", encoding="ascii") as own:
@@ -284,26 +284,26 @@ def _umask() -> int:
 
 
 MAX_BYTES = 2**29
-"""A compressed file that holds more than this is refused."""
+"""Most bytes of an unpacked file; larger ones are refused."""
 
 MOST_DIGITS = 18
-"""A whole number in a model has at most as many digits."""
+"""Most digits of an integer in a model."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file's name and text; lines end in a line feed."""
+    """Name and text of a file; lines end in a line feed."""
 
     path: str
     text: str
 
     def error(self, sentence: str, *, line: int | None = None, column: int | None = None) -> BadFileError:
-        """Return the error to raise: file, line and column from 1 where known, then the sentence."""
+        """Return the error to raise: file, line and column from 1 if known, then the sentence."""
         place = "".join(f":{number}" for number in (line, column) if number is not None)
         return BadFileError(f"{self.path}{place}: {sentence}")
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        r"""Yield number and text of the lines that say something, one after the other.
+        r"""Yield number and text of the lines that are not blank.
 
         >>> list(Source("a", "x\n\n y\n").lines())
         [(1, 'x'), (3, ' y')]
@@ -316,7 +316,7 @@ class Source:
                 yield line, found[0]
 
     def whole_number(self, text: str, what: str, line: int | None) -> int:
-        """Return the number that up to 18 digits spell; `what` begins the sentence if they do not."""
+        """Return an integer of up to 18 digits; the error about others begins with `what`."""
         if not text.isdecimal() or len(text) > MOST_DIGITS:
             raise self.error(
                 f"{what} must be a whole number of at most {MOST_DIGITS} digits, got {text[:40]!r}.",
@@ -325,14 +325,14 @@ class Source:
         return int(text)
 
     def located(self, error: BadInputError) -> BadFileError:
-        """Return an error with its file; one that has its place already stays as it is."""
+        """Return an error with the name of its file; an error that has a location is not changed."""
         return error if isinstance(error, BadFileError) else self.error(str(error))
 
 
 def read_source(path: str | Path) -> Source:
-    """Read a text file, undoing gzip.
+    """Read a text file; gzip is unpacked.
 
-    Raises BadFileError if the file cannot be read, is empty or no text, or its compression is broken.
+    Raises BadFileError if the file cannot be read, is empty or no text, or its compression is damaged.
     """
     content = read_bytes(path)
     if content[:2] == b"\x1f\x8b":
@@ -344,14 +344,14 @@ def read_source(path: str | Path) -> Source:
     encoding = _declared_encoding(content)
     try:
         text = content.decode(encoding)
-        text.encode()  # some encodings spell half of a character, which no file can hold
+        text.encode()  # some encodings yield half a character, which no file can hold
     except (UnicodeError, LookupError):
         raise BadFileError(f"{path} must be text in {encoding}, but is not. Save it as UTF-8.") from None
     return Source(str(path), text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def unpacked(content: bytes, path: str | Path) -> bytes:
-    """Undo gzip, up to a size."""
+    """Unpack gzip, up to a limit of bytes."""
     parts, size = [], 0
     while content:
         stream = zlib.decompressobj(wbits=31)

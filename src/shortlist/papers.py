@@ -1,7 +1,7 @@
-"""The way to the package of the papers: found by its entry points, and never imported by the library.
+"""Access to the package of the papers through entry points; the library never imports it.
 
-It holds what only reproduces or competes: the papers' experiments, their opponents, comparisons of methods.
-Names that the library had before are told where they are now, in one sentence.
+That package holds experiments of the papers, competing methods, and comparisons. For names that moved there
+the error is one sentence with the new place.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing import Any
 from shortlist.errors import BadInputError, MissingDependencyError
 
 GROUP = "shortlist.papers"
-"""The group of the entry points."""
+"""Group of the entry points."""
 
 PACKAGE = "shortlist_papers"
 
@@ -22,7 +22,7 @@ MISSING = (
 
 
 def papers_part(name: str) -> Any:
-    """Return the object behind the entry point of that name.
+    """Return the object behind the entry point `name`.
 
     Raises MissingDependencyError if the package is not installed.
     """
@@ -36,9 +36,9 @@ def papers_part(name: str) -> Any:
 
 
 def refuse_opponent(method: str, argument: str, opponents: Sequence[str]) -> None:
-    """Refuse a method that is an opponent, and name the command that runs it.
+    """Refuse a competing method, and name the command that runs it.
 
-    Raises BadInputError as said.
+    Raises BadInputError for such a method.
     """
     if method in opponents:
         raise BadInputError(
@@ -51,7 +51,7 @@ def refuse_opponent(method: str, argument: str, opponents: Sequence[str]) -> Non
 
 _RULES = ("MarginPruner", "OrderedPruner")
 ABSENT = {"MarginPruner": 'OrderedPruner(rule="margin")'}
-"""Public names that no class has any more, with their replacements."""
+"""Removed public names, with their replacements."""
 
 MOVED = {
     GROUP: (
@@ -61,11 +61,11 @@ MOVED = {
     "shortlist": _RULES,
     "shortlist.ensembles": _RULES,
 }  # fmt: skip
-"""Public names that were in the library, by their packages."""
+"""Public names that moved from the library, by their packages."""
 
 
 def absent(package: str, name: str) -> Exception:
-    """Return the error to raise for a name that a package does not have: it says where the name is now."""
+    """Return the error for a name that a package does not have, with its new place if it moved."""
     if name in MOVED.get(package, ()):
         return ImportError(
             f"{package}.{name} is {PACKAGE}.{ABSENT.get(name, name)} now. Import it from there."

@@ -1,4 +1,4 @@
-"""Dominance: the vectors that no other vector dominates."""
+"""Dominance and indicators of vectors."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ def nondominated(points: ArrayLike) -> Mask:
     marked.
 
     Raises BadInputError if `points` is not two-dimensional, holds NaN or infinity, or an integer that a
-    double cannot tell from its neighbours.
+    double cannot represent.
 
     `points`: objective vectors, every objective minimised, in any unit, ``(n_points, n_objectives)``;
     integers must stay below 2^53. Not modified.
@@ -34,9 +34,9 @@ def nondominated(points: ArrayLike) -> Mask:
 
 
 def nondominated_unique(points: ArrayLike) -> Mask:
-    """Mark the points that no other point dominates, and of equal ones the first only.
+    """Mark the points that no other point dominates, and only the first of equal ones.
 
-    As :func:`nondominated` otherwise.
+    For the rest see :func:`nondominated`.
 
     >>> nondominated_unique([[1, 4], [2, 2], [3, 3], [2, 2]])
     array([ True,  True, False, False])
@@ -63,7 +63,7 @@ def as_exact_doubles(points: ArrayLike, argument: str) -> NDArray[np.float64]:
 
 
 def _marked(points: ArrayLike, *, keep_equal: bool) -> Mask:
-    """Call moocore, which wants at least one point and one objective."""
+    """Call moocore, which requires at least one point and one objective."""
     doubles = as_exact_doubles(points, "points")
     marked: Mask
     if not doubles.size:
@@ -83,7 +83,7 @@ def scaled(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.flo
 
     An objective without range becomes 0.
 
-    Compare sets under one common box only, and say which: the range of the complete front, if it is known.
+    Compare sets only under one common box, and name it: the range of the complete front, if it is known.
 
     >>> scaled([[2, 7], [4, 7]], low=[2, 7], high=[6, 7]).tolist()
     [[0.0, 0.0], [0.5, 0.0]]
@@ -101,8 +101,9 @@ def scaled(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.flo
 def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
     """Return the volume that the points dominate below a reference point (Zitzler & Thiele 1998), by moocore.
 
-    `points`: objective vectors, minimised, ``(n_points, n_objectives)``; those not better than the reference
-    in every objective add nothing. `reference`: the corner that bounds the volume, ``(n_objectives,)``.
+    `points`: objective vectors, minimised, ``(n_points, n_objectives)``; points not better than the
+    reference in every objective add nothing. `reference`: the corner that bounds the volume,
+    ``(n_objectives,)``.
 
     The volume, in the product of the objectives' units; 0 without points.
 
@@ -126,9 +127,9 @@ def spread(
     """Return the unevenness of neighbouring points: 0 when all distances to the next point are equal.
 
     The spread Δ of Deb, Pratap, Agarwal & Meyarivan (2002), as jMetal computes it for points sorted
-    lexicographically: (e + Σ |d_i − d̄|) / (e + (n − 1) · d̄), where d_i is the Euclidean distance from point
-    i to the next one and d̄ the mean of these n − 1 distances. The extreme terms e are the distances of the
-    first and of the last point to those of the reference; 0 where the points are their own reference.
+    lexicographically: (e + Σ |d_i − d̄|) / (e + (n − 1) · d̄), where d_i is the Euclidean distance from
+    point i to the next one and d̄ the mean of these n − 1 distances. The extreme terms e are the distances
+    of the first and of the last point to those of the reference; 0 if the points are their own reference.
 
     `points`: objective vectors, usually :func:`scaled`, ``(n_points, n_objectives)``. `order`: the objectives
     to sort by, first to last. Default: as they come. `reference`: the front that the ends of the points are
@@ -175,7 +176,7 @@ def additive_epsilon(points: ArrayLike, reference: ArrayLike) -> float:
 
 
 def igd_plus(points: ArrayLike, reference: ArrayLike) -> float:
-    """Return IGD+, by moocore: the mean distance of reference points to what `points` lacks of them.
+    """Return IGD+, by moocore: the mean distance by which `points` miss the reference points.
 
     The modified inverted generational distance of Ishibuchi, Masuda, Tanigaki & Nojima (2015): for each
     reference point the least Euclidean length of the part by which a point is worse. Zero when `points`

@@ -1,8 +1,8 @@
-"""Names of saved classes by the package that exports them, so that later moves break no file.
+"""Names of saved classes by the exporting package, so that moved modules break no file.
 
-A class keeps the module where its source is, since :mod:`inspect`, doctests and documentation look there.
-Only its pickles say, for instance, ``shortlist.ensembles.Pool``. Subclasses made elsewhere are pickled as any
-other class.
+A class keeps the module of its source, since :mod:`inspect`, doctests and documentation read it. Only its
+pickles name it by package, for instance ``shortlist.ensembles.Pool``. Subclasses made elsewhere are pickled
+as any other class.
 """
 
 import copyreg
@@ -18,10 +18,10 @@ Kind = TypeVar("Kind", bound=type)
 
 
 def saved_from(package: str, name: str = "") -> Callable[[Kind], Kind]:
-    """Return a decorator of classes whose instances are pickled as those of a class in `package`.
+    """Return a class decorator: instances are pickled as those of a class in `package`.
 
-    The stub of that package must import the class: with ``as`` if it is public, without if only saved models
-    need it. A class that saved models know by an older `name` is imported ``as`` that one.
+    The stub of that package must import the class: with ``as`` if it is public, without if only saved
+    models need it. A class with an older `name` in saved models is imported ``as`` that one.
     """
 
     def register(kind: Kind) -> Kind:
@@ -32,7 +32,7 @@ def saved_from(package: str, name: str = "") -> Callable[[Kind], Kind]:
 
 
 def saved_class(path: str) -> Any:
-    """Return the class of a public path such as ``shortlist.ensembles.Pool``, wherever its module is."""
+    """Return the class of a public path such as ``shortlist.ensembles.Pool``, whatever its module is."""
     package, _, name = path.rpartition(".")
     if name in ABSENT:
         raise absent(package, name)
@@ -41,7 +41,7 @@ def saved_class(path: str) -> Any:
 
 
 def saved_path(kind: Any) -> str:
-    """Return the public path of a class or function, or its module and name where it is saved under those."""
+    """Return the public path of a class or function, or its module and name without one."""
     register = copyreg.dispatch_table.get(kind)
     if isinstance(register, partial) and register.func is _parts:
         return str(register.args[0])
@@ -49,9 +49,9 @@ def saved_path(kind: Any) -> str:
 
 
 def restore(path: str, *arguments: Any) -> Any:
-    """Return a new instance of the class of that public path, for the unpickler to fill.
+    """Return a new instance of the class of a public path, for the unpickler to fill.
 
-    Saved models name this function, so it stays where it is.
+    Saved models name this function, so it must not move.
     """
     kind = saved_class(path)
     return kind(*arguments) if issubclass(kind, Enum) else kind.__new__(kind, *arguments)

@@ -1,11 +1,12 @@
-"""The loop that follows a policy: cases go from stage to stage until each is decided, or waits for an answer.
+"""Loop of a policy: cases pass from stage to stage until each is decided, or waits for an answer.
 
-A policy is two functions. Of the cases that are still open `ask` marks those that have what a stage needs;
-the others wait for it. `decide` says which of them end there, as which class, and how sure it is. Committees,
-stages and panels are three kinds of it: their stages are members, features that are bought, and judges.
+A policy is two functions. `ask` marks the open cases that have the input of a stage; the others wait for
+it. `decide` returns which of them end there, with which class and certainty. Committees, stages and panels
+are three kinds of policies: their stages are members, bought features, and judges.
 
-What is asked next of one case whose answers come one by one: ``next_step`` of a panel (export/reader.py) and
-of stages (multistage/answering.py), and ``EarlyAnswers`` of a committee (ensembles/committees/asking.py).
+The next question about a single case, with answers one by one, is found elsewhere: by ``next_step`` of a
+panel (export/reader.py) and of stages (multistage/answering.py), and by ``EarlyAnswers`` of a committee
+(ensembles/committees/asking.py).
 """
 
 from collections.abc import Callable
@@ -17,17 +18,17 @@ from numpy.typing import NDArray
 from shortlist.arrays import Floats, Mask
 
 UNDECIDED = -1
-"""The class of a case that nothing decides."""
+"""Class code of an undecided case."""
 
 Places: TypeAlias = Any
-"""Indices of the cases that are still open, rising, or a slice of all, which copies nothing."""
+"""Indices of the open cases, rising, or a slice of all, which copies nothing."""
 
 
 class Said(NamedTuple):
-    """Decision of a stage about the cases that have reached it, ``(n_cases,)`` each.
+    """Decision of a stage about the cases that reached it, ``(n_cases,)`` each.
 
-    `codes`: places of the classes; -1 for none. `ends`: the cases that go no further. `sure`: how sure it is;
-    None where it is not needed.
+    `codes`: indices of the classes; -1 for none. `ends`: mask of the cases that end here. `sure`: certainty
+    of the decision; None if it is not needed.
     """
 
     codes: NDArray[np.int64]
@@ -36,12 +37,12 @@ class Said(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """Ends of cases in a policy, ``(n_cases,)`` each.
+    """Result of a policy for each case, ``(n_cases,)`` each.
 
-    `codes`: the class of a case that a stage has ended; -1 for none. `sure`: of the last stage that was
-    reached; 0 where it is not told. `reached`: how many stages have asked; a case that waits has not reached
-    the one that it waits for. `waits`: whether it lacks what the next stage needs. `left`: the places of the
-    cases that have passed all stages and that none has ended, ``(n_left,)``.
+    `codes`: class of a case that a stage ended; -1 for none. `sure`: certainty at the last stage reached; 0
+    if there is none. `reached`: number of stages that were asked; the stage that a case waits for does not
+    count. `waits`: mask of the cases without the input of their next stage. `left`: indices of the cases
+    that passed all stages without an end, ``(n_left,)``.
     """
 
     codes: NDArray[np.int64]
@@ -57,10 +58,10 @@ def follow(
     decide: Callable[[int, Places], Said],
     ask: Callable[[int, Places], Mask] | None = None,
 ) -> Followed:
-    """Follow a policy over cases, stage by stage, over those that are still open.
+    """Follow a policy stage by stage, over the cases that are still open.
 
-    `decide`, `ask`: get the stage, from 0, and the cases. `ask` marks those that have what the stage needs;
-    without it all have. Neither is called without cases.
+    `decide`, `ask`: functions of the stage, from 0, and the cases. `ask` marks the cases that have the
+    input of the stage; without it all have. Neither is called without cases.
 
     >>> sure = np.array([[0.9, 0.5], [0.4, 0.8], [0.3, 0.2]])
     >>> codes = np.array([[0, 1], [1, 1], [0, 0]])
@@ -86,13 +87,13 @@ def follow(
         if said.sure is not None:
             sure[places] = said.sure
         codes[places] = said.codes
-        left = places = left[(~said.ends).nonzero()[0]]  # which is quicker than by a mask
+        left = places = left[(~said.ends).nonzero()[0]]  # faster than a mask
     codes[left] = UNDECIDED
     return Followed(codes, sure, reached, waits, left)
 
 
 def paid(prices: NDArray[Any], reached: NDArray[np.int64]) -> NDArray[Any]:
-    """Return the price of the stages that each case has reached; `prices` has one for each stage.
+    """Return the price of the stages that each case has reached; `prices`: price of each stage.
 
     >>> paid(np.array([2, 3]), np.array([0, 1, 2])).tolist()
     [0, 2, 5]

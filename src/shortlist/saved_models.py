@@ -1,4 +1,4 @@
-"""Model files of the command line: an estimator, and what it needs to know of a table."""
+"""Model files of the command line: an estimator, and facts about its table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class SavedModel:
     """Estimator that answers rows, the columns it was fitted on, and the column it predicts.
 
-    The `estimator` of ``shortlist prune`` is what was chosen, without the pruner.
+    The `estimator` of ``shortlist prune`` is the selected committee, without the pruner.
 
-    The columns in `ids` name rows; they are written with the answers wherever a table has them. The column
-    `group`, "" for none, says which rows are of one case and were never parted. `reported`: figures that were
-    reported when it was made, each with its interval; nothing rechecks them but new rows.
+    The columns in `ids` name rows; they are written with the answers if a table has them. The column
+    `group`, "" for none, has the case of each row; rows of a case were never separated. `reported`: figures
+    at the time of saving, each with its interval; only new rows can check them.
     """
 
     estimator: Any
@@ -35,9 +35,9 @@ class SavedModel:
     reported: "Mapping[str, Figure]" = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Keep of a fitted pruner its choice alone, without the search."""
+        """Replace a fitted pruner by its choice, without the search."""
         chosen = getattr(self.estimator, "chosen_", None)
-        if hasattr(chosen, "predict"):  # estimators of others may call something else so
+        if hasattr(chosen, "predict"):  # estimators of others may use the name for something else
             object.__setattr__(self, "estimator", chosen)
 
 
@@ -47,7 +47,7 @@ def save_model(model: SavedModel, path: str | Path) -> None:
 
 
 def load_model(path: str | Path, *, trust: bool = False) -> SavedModel:
-    """Read a model file; one that this user did not write needs `trust`, since reading it runs code.
+    """Read a model file; a file of another user needs `trust`, since reading it runs code.
 
     Raises UntrustedFileError if the file is not the user's own and `trust` is False. Raises BadFileError if
     it is not a model file.
@@ -62,7 +62,7 @@ def load_model(path: str | Path, *, trust: bool = False) -> SavedModel:
 
 
 def made_by(estimator: Any) -> str:
-    """Return the command that makes such a model, or the name of its class where none does.
+    """Return the command that makes such a model; the class's name if there is none.
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> made_by(DecisionTreeClassifier())

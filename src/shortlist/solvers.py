@@ -1,13 +1,13 @@
-"""Solvers of integer programs, listed once; nothing is loaded, so that a wrong name is refused at once."""
+"""Solvers of integer programs, listed without loading any, so that a wrong name is refused at once."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 
 class ListedSolver(NamedTuple):
-    """Title of a solver, its class, and the package of the extra of its name, if it needs one.
+    """Title and class of a solver, and the package of its extra, if it needs one.
 
-    The class is that of the file of its name in :mod:`shortlist.milp.backends`.
+    The class is in the file of the solver's name in :mod:`shortlist.milp.backends`.
     """
 
     title: str
@@ -22,7 +22,7 @@ SOLVERS: Mapping[str, ListedSolver] = {
     "gurobi": ListedSolver("Gurobi", "Gurobi", "gurobipy"),
     "cplex": ListedSolver("CPLEX", "Cplex", "cplex"),
 }
-"""Solvers by name; the first is the default. :func:`shortlist.milp.backends.open_solver` opens each."""
+"""Solvers by name; the first one is the default. :func:`shortlist.milp.backends.open_solver` opens each."""
 
 TITLES: Mapping[str, str] = {name: one.title for name, one in SOLVERS.items()}
 """Titles of the solvers for people."""

@@ -1,1 +1,1 @@
-"""Answers of every method: fronts, selections, proofs, and the pick of one point."""
+"""Results of all methods: fronts, selections, proofs, and the pick of one point."""

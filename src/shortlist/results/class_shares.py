@@ -1,4 +1,4 @@
-"""Rows of each true class: shares answered rightly, answered with another class, and not answered."""
+"""Shares of the rows of each true class: answered right, answered with another class, not answered."""
 
 import math
 from collections.abc import Sequence
@@ -12,21 +12,21 @@ from shortlist.results.intervals import Z
 from shortlist.results.measured_again import Figure, share
 
 Confusion: TypeAlias = Sequence[Sequence[float]]
-"""Rows by true class and answer, ``(n_classes, n_classes + 1)``; the last column has the rows without one. By
-repeated choice the means over its partitions, which need not be whole.
+"""Number of rows by true class and answer, ``(n_classes, n_classes + 1)``; the last column has rows without
+an answer. With repeated choice these are means over its partitions, not always integers.
 """
 
 UNEQUAL = 1.5
-"""Classes are unequal if the most frequent one has more than this times the rows of the rarest."""
+"""Ratio of the most frequent to the rarest class above which classes are unequal."""
 
 
 def confusion_of(
     truth: NDArray[np.int64], said: NDArray[np.int64], n_classes: int, *, times: int = 1
 ) -> tuple[tuple[float, ...], ...]:
-    """Count rows by class and answer; those of an unknown class are left out.
+    """Count rows by class and answer; rows of an unknown class are left out.
 
-    `truth`, `said`, ``(times * n_rows,)``: class numbers; -1 for an unknown class, and for no answer.
-    `times`: how often each row is measured.
+    `truth`, `said`, ``(times * n_rows,)``: class indices; -1 for an unknown class, and for no answer.
+    `times`: number of measurements of each row.
 
     >>> confusion_of(np.array([0, 0, 1]), np.array([0, 1, -1]), 2)
     ((1, 1, 0), (0, 0, 1))
@@ -40,7 +40,7 @@ def confusion_of(
 
 
 def whole_rows(counts: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Round mean counts to whole rows, so that the rows of each class keep their number (largest remainders).
+    """Round mean counts to integers so that each class keeps its number of rows (largest remainders).
 
     `counts`: rows by true class and answer, ``(n_classes, n_classes + 1)``.
 
@@ -62,11 +62,11 @@ class ClassShare:
     n_rows: float
     right: Figure
     wrong: Figure
-    """Answered with another class: a miss, if this is the positive one."""
+    """Share answered with another class: misses, if this is the positive class."""
     unanswered: Figure
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data, for JSON."""
+        """Return plain data for JSON."""
         told: dict[str, Any] = {"label": self.label, "n_rows": self.n_rows}
         for name in ("right", "wrong", "unanswered"):
             value, *interval = getattr(self, name)
@@ -89,7 +89,7 @@ def class_shares(confusion: Confusion, labels: Sequence[Any]) -> list[ClassShare
 def cost_of_errors(confusion: Confusion, costs: NDArray[np.float64]) -> Figure:
     """Return the mean cost of a row of known class, with its normal interval at 95 %.
 
-    `costs`: of each answer, and of none, by class, ``(n_classes + 1, n_classes)``.
+    `costs`: cost of each answer, and of none, by class, ``(n_classes + 1, n_classes)``.
 
     >>> cost, *interval = cost_of_errors([[90, 0, 0], [1, 9, 0]], np.array([[0.0, 10], [1, 0], [1, 10]]))
     >>> cost, [round(end, 4) for end in interval]
@@ -106,7 +106,7 @@ def cost_of_errors(confusion: Confusion, costs: NDArray[np.float64]) -> Figure:
 
 
 def are_unequal(confusion: Confusion) -> bool:
-    """Whether some class has many more rows than another, so that one share of right answers hides it.
+    """Whether some class has many more rows than another, so that accuracy alone hides errors.
 
     >>> are_unequal([[860, 0, 0], [0, 140, 0]]), are_unequal([[55, 0, 0], [0, 45, 0]])
     (True, False)
@@ -116,9 +116,9 @@ def are_unequal(confusion: Confusion) -> bool:
 
 
 def shown_positive(confusion: Confusion, positive: int | None = None) -> int | None:
-    """Return the class of two whose recall is shown, or None where one share of right answers is enough.
+    """Return the class whose recall is shown, of two classes; None if accuracy is enough.
 
-    It is the positive one if that is named, and else the rarer of unequal classes.
+    It is the positive class if that is named, and else the rarer of unequal classes.
 
     >>> shown_positive([[20, 0, 0], [0, 80, 0]]), shown_positive([[20, 0, 0], [0, 80, 0]], positive=1)
     (0, 1)

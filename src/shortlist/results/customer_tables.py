@@ -1,4 +1,4 @@
-"""Tables of customers, a row each with wanted and unwanted features and limits, as people keep them."""
+"""Tables of customers: one row each, with wanted and unwanted features and limits."""
 
 import re
 from collections import Counter
@@ -19,13 +19,13 @@ from shortlist.tables.spreadsheets import unguarded
 YES = frozenset(
     {"yes", "y", "ja", "j", "x", "✓", "✔", "1", "true", "wahr", "wanted", "must", "oui", "si", "sí"}
 )
-"""Words for a feature that is wanted, in small letters."""
+"""Words for a wanted feature, in lower case."""
 
 NO = frozenset({"no", "n", "nein", "0", "false", "falsch", "unwanted", "never", "non"})
-"""Words for one that is unwanted."""
+"""Words for an unwanted feature."""
 
 EITHER = frozenset({"", "egal", "any", "either"})
-"""Words for one that does not matter."""
+"""Words for a feature that does not matter."""
 
 _DIRECTIONS = {
     "<=": (
@@ -54,14 +54,14 @@ _NAMES = frozenset({"customer", "name", "kunde", "client", "id", "segment"})
 
 
 class _Column(NamedTuple):
-    """A column of the table as it was understood."""
+    """Column of the table and its meaning."""
 
     role: str
     """``name``, ``feature``, ``limit``, ``signed`` for limits with their signs in the cells, ``weight``,
     ``wanted`` or ``unwanted`` for lists of features, ``limits`` for lists of limits, or ``other``.
     """
     what: Any = None
-    """Feature by number, or quantity; of a limit its quantity and sign, of lists of limits the sign."""
+    """Feature index, or quantity; for a limit its quantity and operator, for lists of limits the operator."""
 
 
 def read_customers(
@@ -69,23 +69,23 @@ def read_customers(
 ) -> tuple[Customer, ...]:
     """Read a table of customers from a file, or from standard input for ``-``.
 
-    A row is a customer, and the first column names them, whatever it is called. A column that is called as a
-    feature has yes where it is wanted, no where it is unwanted, and nothing where neither. A column such as
-    ``most cost``, ``cost at most``, ``cost <=``, ``least hours`` or ``hours >=`` has numbers that are limits.
-    In a column called as an objective alone each number has its sign, as in ``<= 100``. ``weight of cost``
-    has weights. Columns ``wanted``, ``unwanted``, ``most`` and ``least`` hold lists, such as ``GPS, MP3`` and
-    ``cost 100, grams 80``. Tables with customers in columns are turned.
+    Each row is a customer, and the first column has the names, whatever its heading. A column with the name
+    of a feature has yes if it is wanted, no if it is unwanted, and nothing if neither. A column such as
+    ``most cost``, ``cost at most``, ``cost <=``, ``least hours`` or ``hours >=`` has numbers that are
+    limits. In a column with the name of an objective alone each number has its operator, as in ``<= 100``.
+    ``weight of cost`` has weights. Columns ``wanted``, ``unwanted``, ``most`` and ``least`` hold lists,
+    such as ``GPS, MP3`` and ``cost 100, grams 80``. Tables with one column per customer are transposed.
 
     Names are found as written, then without case, spaces and signs. Formats are those of
     :func:`shortlist.tables.files.read_table_file`; ``ja``, ``nein``, ``x``, ``true``, 1 and 0 are words for
     yes and no.
 
-    Limits that are given twice count once, the tighter of them. Raises BadFileError if a cell cannot be read,
-    a number is 2^53 or more in size, or a column can be read in two ways. It is raised too if a column that
-    names no feature or quantity holds wishes, or is called almost as one.
+    Of repeated limits the tighter one counts. Raises BadFileError if a cell cannot be read, a number is
+    2^53 or more in size, or a column is ambiguous. It is raised too if a column without a known name holds
+    wishes, or has nearly a known name.
 
-    `features`: names, in order. `quantities`: names of objectives and attributes that limits may be on.
-    `notes`: gets a sentence on what was read.
+    `features`: names, in order. `quantities`: names of objectives and attributes for limits. `notes`:
+    receives a sentence about the reading.
     """
     name, content = read_content(path)
     told: list[str] = []
@@ -110,7 +110,7 @@ def read_customers(
 
 
 class _Reader:
-    """Reader of one table; it remembers how it read the columns."""
+    """Reader of one table, with the meanings of its columns."""
 
     def __init__(self, name: str, features: list[str], quantities: list[str]) -> None:
         self.name, self.features, self.quantities = name, features, quantities
@@ -142,7 +142,7 @@ class _Reader:
         return tuple(self._customer(line, row) for line, row in table[1:])
 
     def sentence(self, n_customers: int) -> str:
-        """Say what was read."""
+        """Return a sentence about the meanings of the columns."""
         by: dict[str, list[str]] = {}
         for title, one in zip(self.header, self.columns, strict=True):
             by.setdefault(one.role, []).append(title or "without a name")
@@ -168,7 +168,7 @@ class _Reader:
         if not readings:
             return self._unread(place, title, filled, is_answers=is_answers)
         if place == 0 and {one.role for one in readings} == {"feature"} and not is_answers and filled:
-            return _Column("name")  # customers may be called as a feature is
+            return _Column("name")  # a customer may have the name of a feature
         is_numbers = all(_number(cell) is not None for cell in filled)
         is_signed = bool(filled) and all(_signed(cell) is not None for cell in filled)
         fits = {"feature": is_answers or not filled, "quantity": is_signed or is_numbers}
@@ -191,7 +191,7 @@ class _Reader:
         )
 
     def _unread(self, place: int, title: str, filled: Sequence[str], *, is_answers: bool) -> _Column:
-        """Return a column whose heading means nothing: names of customers, or one that is left out."""
+        """Return the column of an unknown heading: names of customers, or a column left out."""
         if title.casefold() in _NAMES:
             return _Column("other" if self._is_named else "name")
         is_number = all(cell.isdigit() for cell in filled) and len(set(filled)) == len(filled)
@@ -206,7 +206,7 @@ class _Reader:
         return any(one.role == "name" for one in self.columns)
 
     def _readings(self, title: str) -> list[_Column]:
-        """Return what a heading may mean."""
+        """Return the possible meanings of a heading."""
         found: list[_Column] = []
         feature = _found(title, self.features)
         if feature is not None:
@@ -227,7 +227,7 @@ class _Reader:
         return list(dict.fromkeys(found))
 
     def _directed(self, text: str) -> list[_Column]:
-        """Return the limits that a heading without brackets may mean, the most likely first."""
+        """Return the possible limits of a heading without brackets, the most likely first."""
         return [
             _Column("limit", (self.quantities[place], sign))
             for sign, words in _DIRECTIONS.items()
@@ -236,7 +236,7 @@ class _Reader:
         ]
 
     def _refuse_wishes(self, title: str, filled: Sequence[str], *, has_answers: bool) -> None:
-        """Refuse a column that means nothing here, if its cells or its heading look as if it should."""
+        """Refuse an unknown column whose cells or heading look like wishes."""
         where, known = f"{self.name}: column {title!r}", f" Known are {all_of(self.quantities, most=6)}."
         if not filled:
             return
@@ -295,7 +295,7 @@ class _Reader:
             seen[one] = title
 
     def _refuse_zeros(self, cells: Sequence[Sequence[str]]) -> None:
-        """Refuse features with 1 and 0 alone, as 0 may say unwanted or not asked for."""
+        """Refuse features with 1 and 0 only, as 0 may mean unwanted or indifferent."""
         answers = {
             cell
             for one, column in zip(self.columns, cells, strict=True)
@@ -334,7 +334,7 @@ class _Reader:
         return Customer(name, tuple(features), _tightest(limits), weights)
 
     def _literals(self, column: _Column, cell: str, what: str) -> list[int]:
-        """Return the features that a cell wants, i + 1 for feature i, or does not, -(i + 1)."""
+        """Return the features of a cell: i + 1 for feature i wanted, -(i + 1) for unwanted."""
         if column.role == "feature":
             return _answer(cell, column.what, what)
         if column.role not in {"wanted", "unwanted"}:
@@ -354,7 +354,7 @@ class _Reader:
         return []
 
     def _names(self, cell: str) -> list[str]:
-        """Return the features of a list; a name may itself hold a comma."""
+        """Return the features of a list; names may contain commas."""
         return [cell] if _found(cell, self.features) is not None else _parts(cell)
 
     def _feature(self, name: str, what: str) -> int:
@@ -382,7 +382,7 @@ def _is_answer(cell: str) -> bool:
 
 
 def _tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
-    """Return limits of which no other one, on the same quantity in the same direction, is as tight."""
+    """Return the tightest limits, one for each quantity and direction."""
     kept: dict[object, Limit] = {}
     for limit in limits:
         key = (limit.name, limit.sign, None if limit.sign else limit.value)
@@ -394,7 +394,7 @@ def _tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
 
 
 def _without(text: str, words: Sequence[str], *, before: bool, behind: bool) -> list[str]:
-    """Return a text without one of some words before or behind it."""
+    """Return a text without one of some words at its beginning or end."""
     found = []
     for word in words:
         gap = "" if not word[-1].isalpha() and not word.endswith(".") else " "
@@ -410,7 +410,7 @@ def _plain(text: str) -> str:
 
 
 def _found(name: str, known: Sequence[str]) -> int | None:
-    """Return the place of a name as written, else without case, spaces and signs if only one is like it."""
+    """Return the index of a name as written, else of the only one equal without case, spaces and signs."""
     if name in known:
         return known.index(name)
     plain = _plain(name)
@@ -419,7 +419,7 @@ def _found(name: str, known: Sequence[str]) -> int | None:
 
 
 def _parts(cell: str) -> list[str]:
-    """Return the parts of a list, at semicolons, bars or line ends, else at commas before no digit."""
+    """Return the parts of a list, split at semicolons, bars or line ends, else at commas before no digit."""
     parts = re.split(r"[;|\n]", cell)
     if len(parts) == 1:
         parts = re.split(r",(?!\d)", cell)
@@ -439,7 +439,7 @@ def _answer(cell: str, feature: int, what: str) -> list[int]:
 
 
 def _number(text: str) -> Decimal | None:
-    """Return a number as people write it; None if it is none, or one in two ways; infinity if too large."""
+    """Return a number written by people; None if it is none or ambiguous; infinity if too large."""
     plain = readings(text)
     if len(plain) != 1:
         return None
@@ -457,7 +457,7 @@ def _needed(cell: str, what: str) -> Decimal:
 
 
 def _within(number: Decimal, cell: str, what: str) -> Decimal:
-    """Return a number that is exact as a double is too."""
+    """Return a number that a double represents exactly; refuse others."""
     if abs(number) >= LARGEST_INTEGER:
         raise BadFileError(
             f"{what} must be a number below {LARGEST_INTEGER:,} in size, with at most {MOST_PLACES:,} "
@@ -474,7 +474,7 @@ def _weight(cell: str, what: str) -> Decimal:
 
 
 def _signed(cell: str) -> tuple[str, Decimal] | None:
-    """Return the sign and the number of a cell such as ``<= 100`` or ``at most 100``."""
+    """Return the operator and the number of a cell such as ``<= 100`` or ``at most 100``."""
     for sign, words in _DIRECTIONS.items():
         for rest in _without(cell.casefold(), words, before=True, behind=False):
             if (number := _number(rest)) is not None:

@@ -1,4 +1,4 @@
-"""Customers with their wishes, and the products that they get."""
+"""Customers with their wishes, and the products assigned to them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from shortlist.arrays import Values
 from shortlist.results.objective import Limit, Objective
 
 Wish: TypeAlias = int | Limit
-"""A feature that is wanted, i + 1 for feature i, or unwanted, -(i + 1); or a limit."""
+"""Wish: a feature that is wanted, i + 1 for feature i, or unwanted, -(i + 1); or a limit."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Customer:
     limits: tuple[Limit, ...] = ()
     """Limits on objectives or attributes."""
     weights: Mapping[str, Decimal] = field(default_factory=dict)
-    """Weights of the objectives; what is not named counts 0. Empty: those of all customers."""
+    """Weights of the objectives; others count 0. Empty: the weights of all customers."""
 
     @property
     def wishes(self) -> tuple[Wish, ...]:
@@ -35,61 +35,63 @@ class Customer:
 
 @dataclass(frozen=True)
 class Served:
-    """The product that a customer gets."""
+    """Product assigned to a customer."""
 
     customer: Customer
     """The customer."""
     product: int
-    """Row of the product in :class:`Service`; -1 where none was found."""
+    """Row of the product in :class:`Service`; -1 if none was found."""
     given_up: tuple[str, ...]
-    """The wishes that it does not meet, as texts."""
+    """Wishes that the product does not meet, as texts."""
     fewest: int
-    """Proved: no product that is looked at meets all but fewer of her wishes."""
+    """Proved least number of her wishes that a product breaks, of all products compared."""
     loss: float
-    """Weighted mean of how far its objectives are from the best, and what it misses of limits, as shares of
-    the objectives' ranges.
+    """Weighted mean of the distances of its objectives from the best values, plus the amount missed of
+    limits, as shares of the objectives' ranges.
     """
     regret: float
-    """By how much that is more than with the best product for her; negative where she gives up more."""
+    """Excess of the loss over that of the best product for her; negative if she gives up more wishes."""
     proved: bool = True
-    """Whether it is proved to be the best for her."""
+    """Whether the product is proved to be the best for her."""
     limit: str = ""
-    """Reason why no product was found, a word of :class:`~shortlist.milp.solution.Solution`."""
+    """Reason for a missing product, a word of :class:`~shortlist.milp.solution.Solution`."""
 
     @property
     def is_met(self) -> bool:
-        """Whether it meets all wishes."""
+        """Whether the product meets all wishes."""
         return self.product >= 0 and not self.given_up
 
 
 @dataclass(frozen=True, eq=False)
 class Service:
-    """Products for customers, and what each gets."""
+    """Products for customers, and the assignment."""
 
     objectives: tuple[Objective, ...]
     """Objectives of the products."""
     candidates: tuple[str, ...]
-    """Names of what a product may have."""
+    """Names of the candidates that make up a product."""
     numbers: tuple[int, ...]
-    """Number of each product: of its point on a front, or from 1 on."""
+    """Number of each product: the index of its point on a front, or counted from 1."""
     values: Values
     """Values of each product in the user's signs and units, ``(n_products, n_objectives)``."""
     decisions: NDArray[Any]
     """Choices of each product, ``(n_products, n_candidates)``."""
     served: tuple[Served, ...]
-    """Each customer, in the order of the table."""
+    """Assigned product of each customer, in the order of the table."""
     asked: int | None = None
-    """Requested number of products for all of them; None where each gets the best for her."""
+    """Requested number of products for all customers; None if each gets the best for her."""
     total: float = 0.0
-    """Wishes given up beyond those that must be, plus regrets above 0, summed over the customers."""
+    """Number of wishes given up beyond the unavoidable ones, plus the positive regrets, summed over the
+    customers.
+    """
     bound: float = 0.0
-    """Proved: no so few products have a smaller total."""
+    """Proved lower bound on the total of any as few products."""
     looked_at: int | None = None
-    """Number of products of a front that were looked at; None: every product of a model."""
+    """Number of points of a front compared; None: every product of a model."""
 
 
 def wish_text(wish: Wish, features: Sequence[str]) -> str:
-    """Return a wish as people read it.
+    """Return a wish in words.
 
     >>> wish_text(2, ["GPS", "MP3"]), wish_text(-1, ["GPS"]), wish_text(Limit("cost", "<=", Decimal(9)), [])
     ('MP3', 'no GPS', 'cost<=9')

@@ -1,4 +1,4 @@
-"""Costs of errors: what answering one class costs where another is the truth, in whole numbers."""
+"""Costs of errors, as integers: one for each pair of answer and true class."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -12,23 +12,23 @@ from shortlist.errors import BadInputError
 LARGEST_COST = 10**6
 
 ErrorCosts: TypeAlias = Mapping[tuple[str | None, str], int]
-"""Cost of the first class as the answer where the second is the truth; None stands for every other answer, ""
-for no answer. Errors that are not named cost 1.
+"""Cost of answering the first class if the second is the truth. As the answer, None stands for every other
+one, "" for no answer. Errors without an entry cost 1.
 """
 
 
 def losses_of(costs: ErrorCosts, labels: Sequence[str], argument: str = "error_costs") -> NDArray[np.int64]:
-    """Return the cost of each answer where each class is the truth, ``(n_classes + 1, n_classes)``.
+    """Return the cost of each answer for each true class, ``(n_classes + 1, n_classes)``.
 
-    The last row is no answer; unless it has a cost it costs as much as the worst answer. Raises BadInputError
-    if a class is unknown, or a cost no whole number from 0 to a million.
+    The last row is no answer, which by default costs as much as the worst answer. Raises BadInputError if a
+    class is unknown, or a cost is no integer from 0 to a million.
 
     >>> losses_of({(None, "ill"): 10}, ["healthy", "ill"]).tolist()
     [[0, 10], [1, 0], [1, 10]]
     """
     n = len(labels)
     losses = np.vstack([1 - np.eye(n, dtype=np.int64), np.ones((1, n), dtype=np.int64)])
-    # a cost of every other answer comes first, so that one pair may say otherwise
+    # a cost of every other answer comes first, so that a single pair may override it
     for (said, true), cost in sorted(costs.items(), key=lambda one: one[0][0] is not None):
         for label, known in ((said, (*labels, "")), (true, labels)):
             if label is not None and label not in known:
@@ -65,10 +65,10 @@ def costs_as_text(costs: Mapping[Any, int] | None, text: Callable[[Any], str] = 
 def costs_by_class(
     costs: ErrorCosts, labels: Sequence[str], argument: str = "error_costs"
 ) -> tuple[int, ...]:
-    """Return the cost of any wrong answer about a row of each class, where the costs say no more.
+    """Return the cost of a wrong answer for each true class, if all wrong answers cost the same.
 
-    Raises BadInputError if a right answer costs something, an error nothing, or errors about one class
-    different costs.
+    Raises BadInputError if a right answer costs something, an error nothing, or errors of one class differ
+    in cost.
     """
     losses, n = losses_of(costs, labels, argument), len(labels)
     if losses[:-1].diagonal().any():

@@ -1,4 +1,4 @@
-"""Fronts: non-dominated points of a method, the choice for each, and the proof."""
+"""Front: non-dominated points of a method, a choice for each, and the proof."""
 
 import dataclasses
 import json
@@ -28,39 +28,39 @@ if TYPE_CHECKING:
 
 
 LARGEST_POINT = 2**51
-"""Scaled integers up to here survive the division by their scale and back."""
+"""Largest scaled integer that survives the division by its scale and back."""
 
 
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Front:
-    """Non-dominated points, the choice for each, and the proof about them.
+    """Front: non-dominated points, a choice for each, and the proof about them.
 
-    Build one with :meth:`from_points` or :meth:`from_values`, which sort the points and merge duplicates.
+    Build it with :meth:`from_points` or :meth:`from_values`, which sort the points and merge duplicates.
 
     Attributes
     ----------
     objectives : tuple of Objective
-        What matters, in order.
+        Objectives, in order.
     values : ndarray of float, shape (n_points, n_objectives)
         Objective values in the user's signs and units, sorted from best to worst by the first objective, then
         the second, and so on; no two rows are equal.
     decisions : ndarray of int, shape (n_points, n_candidates)
-        What to choose for each point (the witness): 0/1 per candidate, or the stage per feature.
+        Choice of each point (the witness): 0/1 per candidate, or the stage per feature.
     candidates : tuple of str
-        Names of what may be chosen.
+        Names of the candidates.
     proof : Proof
-        What is proved.
+        Proof about the points.
     method : str
-        The method that found it.
+        Name of the method that found the front.
     seconds : float
-        Wall-clock time spent.
+        Wall-clock time of the method.
     extras : mapping
         Further facts that serialise to JSON, for instance the number of programs solved.
     columns : tuple of str
         Names of all columns of a program, in its order; empty for other fronts.
     continuous : ndarray of float, shape (n_points, n_continuous_columns), or None
-        Values of the columns of a program that are no candidates, in its order; NaN where they are not known.
+        Values of the columns of a program that are no candidates, in its order; NaN if unknown.
     """
 
     objectives: tuple[Objective, ...]
@@ -115,8 +115,8 @@ class Front:
     ) -> Self:
         """Make a front from values in the user's signs and units, ``(n_points, n_objectives)``.
 
-        Rows with equal values become one point; the first one's decision stays. Whether the points are
-        mutually non-dominated is the method's business and is not checked here.
+        Of rows with equal values only the first one stays, with its decision. The caller ensures that
+        points are mutually non-dominated; this is not checked.
         """
         values = np.asarray(values, dtype=np.float64).reshape(-1, len(objectives)) + 0.0  # no negative zeros
         decisions = np.asarray(decisions).reshape(len(values), len(candidates))
@@ -165,7 +165,7 @@ class Front:
     def to_frame(self, *, decisions: bool = False) -> "pd.DataFrame":
         """Return one row per point: the objectives, and with `decisions` one more column per candidate.
 
-        Where something is promised about points, the column ``promised`` follows the objectives.
+        If points have promises, the column ``promised`` follows the objectives.
         """
         import pandas as pd
 
@@ -179,7 +179,7 @@ class Front:
 
     @property
     def solutions(self) -> "pd.DataFrame":
-        """Choices of each point, a row per point and a column per name; of a program all its columns.
+        """Return the choices of each point, a row per point and a column per candidate or program column.
 
         >>> from shortlist import solve_front
         >>> front = solve_front(
@@ -206,10 +206,10 @@ class Front:
         order: Sequence[str] | None = None,
         limits: "LimitsAsked" = None,
     ) -> Pick:
-        """Return one point, by its number or by a rule of :func:`shortlist.results.picking.pick_index`.
+        """Return one point, by its index or by a rule of :func:`shortlist.results.picking.pick_index`.
 
-        Rules and numbers may be written as on the command line: ``"12"``,
-        ``"lexicographic:cost,defects"`` or ``"weights:cost=2,defects=1"``.
+        Rules and indices may be written as on the command line: ``"12"``, ``"lexicographic:cost,defects"``
+        or ``"weights:cost=2,defects=1"``.
         """
         from shortlist.results.picking import mark_within, numbered_point, pick_index, read_rule
 
@@ -222,7 +222,7 @@ class Front:
         return self.point(index, asked.rule)
 
     def point(self, index: int, rule: str = "number") -> Pick:
-        """Return the point of a number, from 0; `rule` says what it was chosen by."""
+        """Return the point of an index, from 0; `rule`: name of the rule that chose it."""
         values = dict(zip(self.names, self.values[index].tolist(), strict=True))
         return Pick(index=index, values=values, decision=self.decisions[index], rule=rule)
 
@@ -274,7 +274,7 @@ class Front:
         try:
             header = json.loads((table.schema.metadata or {})[b"shortlist"])
             return cls._from_table(table, header)
-        except Exception as error:  # what is damaged may raise anything
+        except Exception as error:  # damage may raise any error
             raise BadFileError(
                 f"{path} must be a front saved by Shortlist as .parquet, got another kind of file or "
                 "version. Write one anew."
@@ -310,37 +310,37 @@ class Front:
 
 
 POINT = "point"
-"""The heading of the numbers of points."""
+"""Heading of the column of point numbers."""
 
 COMMITTEES = "committees"
-"""The method of fronts with committees as decisions."""
+"""Method of fronts whose decisions are committees."""
 
 PROGRAM = "program"
-"""The fact of a front that its candidates are the columns of a program."""
+"""Fact of a front whose candidates are the columns of a program."""
 
 STAGED_METHODS = ("emsco", "enumerate", "windows")
-"""Methods whose decisions are the stage of each feature, from 0; -1 is a feature that is never bought."""
+"""Methods whose decisions are the stage of each feature, from 0; -1 for a feature that is never bought."""
 
 HELD_OUT = ("coverage", "accuracy", "cost", "n_rows")
-"""Columns of a table that describe points of stages on held-out rows."""
+"""Columns of a table with figures of stages on held-out rows."""
 
 
 def without_promises(front: Front) -> Front:
-    """Return a front of which any point may be taken, whatever is promised about it."""
+    """Return a front without its promises, so that any point may be picked."""
     extras = {name: fact for name, fact in front.extras.items() if name != "promised"}
     return dataclasses.replace(front, extras=extras)
 
 
 def front_header(front: "Front") -> list[str]:
-    """Return the headings of a front's table: the number of the point, each objective, and each candidate.
+    """Return the headings of a front's table: the point's number, each objective, and each candidate.
 
-    Numbers are those of the front as saved, from 0, so that a point has the same one everywhere. A heading
-    reads ``objective: min cost``; for products ``feature: GPS``, with 1 for selected and 0 for deselected;
-    for stages ``stage of: age``, with the stage from 1 on and nothing for a feature that is never bought.
-    Where something is promised about points, ``promised`` is 1 for those that keep it and 0 for the others,
-    and what points do on rows that were held out is in columns such as ``held out: coverage``.
-    As every heading begins with a word of ours and every other cell is a number, no name can become a formula
-    in a spreadsheet.
+    Numbers are the indices in the saved front, from 0, so that a point has the same one everywhere.
+    Headings are such as ``objective: min cost``. For products they are such as ``feature: GPS``, with 1 for
+    selected and 0 for deselected. For stages they are such as ``stage of: age``, with the stage from 1 and
+    nothing for a feature that is never bought. With promises, ``promised`` is 1 for points that keep the
+    promise and 0 for others. Figures on held-out rows have columns such as ``held out: coverage``. As every
+    heading begins with a fixed word and all other cells are numbers, no name can become a formula in a
+    spreadsheet.
 
     >>> import numpy as np
     >>> from shortlist.results.front import Front
@@ -366,7 +366,7 @@ def _names(front: "Front") -> Sequence[str]:
 
 
 def values_at(front: "Front", point: int) -> dict[str, int | float]:
-    """Return the value of each candidate at a point by its number; of a program those of all its columns."""
+    """Return the value of each candidate at a point, or of all columns of a program."""
     chosen: dict[str, int | float] = dict(zip(front.candidates, front.decisions[point].tolist(), strict=True))
     if front.continuous is None:
         return chosen
@@ -375,7 +375,7 @@ def values_at(front: "Front", point: int) -> dict[str, int | float]:
 
 
 def chosen_at(front: "Front", point: int) -> list[str]:
-    """Return the choice at a point, by its number: names, with the value where it is not 1.
+    """Return the choice at a point, by its index: names, with the value unless it is 1.
 
     >>> import numpy as np
     >>> from shortlist.results.objective import Objective

@@ -27,25 +27,25 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class PointFate:
-    """Fate of a point of a front, or that it is new."""
+    """Fate of a point of an earlier front, or a new point."""
 
     fate: Fate
     """``SAME``: the same choice with the same values. ``CHANGED``: the same choice with other values.
-    ``REPLACED``: the same values, and another choice. ``DOMINATED``: its choice is not listed, and a point
-    dominates the values that it had. ``GONE``: its choice is not listed, and nothing is as good as it was.
-    ``NEW``: neither its choice nor its values were listed. As a front lists one choice of several with equal
-    values, a choice that is not listed may be one of them.
+    ``REPLACED``: the same values, with another choice. ``DOMINATED``: its choice is not listed, and a
+    present point dominates its values. ``GONE``: its choice is not listed, and no present point is as good.
+    ``NEW``: neither its choice nor its values were listed. As a front lists one of several choices with
+    equal values, an unlisted choice may be such a one.
     """
     before: int | None
-    """Number of the point in the earlier front; None of a new one."""
+    """Index of the point in the earlier front; None for a new point."""
     now: int | None
-    """Number in the present front; of a dominated point its first dominator's; None if it is gone."""
+    """Index in the present front; of a dominated point that of its first dominator; None if it is gone."""
     changes: dict[str, float]
-    """Increase of the value by objective, rounded once; empty unless there are both."""
+    """Increase of the value by objective, rounded once; empty unless the point has both values."""
 
 
 def point_changes(front: Front, first: int, second: int) -> dict[str, float]:
-    """Return by objective what the second point has more than the first, rounded once."""
+    """Return the increase from the first to the second point by objective, rounded once."""
     changes = {}
     for goal, ends in zip(front.objectives, front.values[[first, second]].T.tolist(), strict=True):
         was, is_now = _exact(ends, goal.scale)
@@ -54,9 +54,9 @@ def point_changes(front: Front, first: int, second: int) -> dict[str, float]:
 
 
 def choice_changes(front: Front, first: int, second: int) -> dict[str, tuple[Any, Any]]:
-    """Return the candidates that two points choose otherwise, of programs all columns, each with both values.
+    """Return the candidates with different values at two points, or program columns, with both values.
 
-    Where the members of a committee vote, the threshold of votes is told as ``votes above``.
+    If the members of a committee vote, the threshold of votes is reported as ``votes above``.
     """
     one, other = values_at(front, first), values_at(front, second)
     found: dict[str, tuple[Any, Any]] = {
@@ -71,19 +71,19 @@ def choice_changes(front: Front, first: int, second: int) -> dict[str, tuple[Any
 
 
 def front_differences(before: Front, now: Front) -> list[PointFate]:
-    """Return the fate of every point of a front, and the new points.
+    """Return the fate of every point of an earlier front, and the new points.
 
-    Points are matched by what they choose, by name, where a candidate of one front alone counts as not chosen
-    in the other; then by their values. Values are compared exactly: as integers of both scales, or as the
-    doubles that they are where an objective has no scale. Raises BadInputError if the objectives differ, or
-    one front is of stages and the other is not.
+    Points are matched by their choices, by name; a candidate of only one front counts as not chosen in the
+    other. The rest are matched by their values. Values are compared exactly: as integers of both scales, or
+    as doubles for an objective without a scale. Raises BadInputError if the objectives differ, or one front
+    is of stages and the other is not.
 
-    `before`, `now`: with the same objectives in any order, for instance before and after prices or a model
-    were changed.
+    `before`, `now`: fronts with the same objectives in any order, for instance before and after a change of
+    prices or of a model.
 
-    Takes O(n_before · n_now · n_objectives) time where every point needs a look whether it is dominated.
+    Takes O(n_before · n_now · n_objectives) time if every point has to be compared for dominance.
 
-    Those of before in the order of their numbers, then the new ones in the order of theirs.
+    Earlier points come in the order of their indices, then the new ones in the order of theirs.
     """
     order = _matching_objectives(before, now)
     columns = [_exact_columns(before, now, own, other) for own, other in enumerate(order)]
@@ -133,23 +133,23 @@ def _matching_objectives(before: Front, now: Front) -> list[int]:
 
 
 def _exact(values: Sequence[float], scale: int | None) -> list[float]:
-    """Return values times their scale, as whole numbers of Python; as they are where there is no scale."""
+    """Return values times their scale, as Python's integers; unchanged without a scale."""
     return list(values) if scale is None else [round(value * scale) for value in values]
 
 
 def _more(was: float, is_now: float, scale: int | None) -> float:
-    """Return the difference of two values as :func:`_exact` returns them, in the user's units."""
+    """Return the difference of two values from :func:`_exact`, in the user's units."""
     return 0.0 if was == is_now else (is_now - was) / (scale or 1)
 
 
 def _common_scale(before: Front, now: Front, own: int, other: int) -> int | None:
-    """Return a scale under which an objective is whole in both fronts; None where it has none in one."""
+    """Return a scale that makes an objective integer in both fronts; None if one has no scale."""
     scales = before.objectives[own].scale, now.objectives[other].scale
     return None if scales[0] is None or scales[1] is None else math.lcm(scales[0], scales[1])
 
 
 def _exact_columns(before: Front, now: Front, own: int, other: int) -> tuple[list[float], list[float]]:
-    """Return the values of an objective in both fronts, so that equal ones are equal and order is exact."""
+    """Return the values of an objective in both fronts in a form that compares exactly."""
     scale = _common_scale(before, now, own, other)
     both = []
     for front, place in ((before, own), (now, other)):
@@ -163,7 +163,7 @@ def _exact_columns(before: Front, now: Front, own: int, other: int) -> tuple[lis
 def _same_choices(
     before: Front, now: Front, old: Sequence[tuple[float, ...]], new: Sequence[tuple[float, ...]]
 ) -> dict[int, int]:
-    """Return by number the points that choose the same, each one once, those with the same values first."""
+    """Return pairs of indices of points with equal choices, each once, pairs with equal values first."""
     common = [name for name in before.candidates if name in set(now.candidates)]
     voted = all(front.extras.get("thresholds") is not None for front in (before, now))
     keys = [_choice_keys(front, common, voted=voted) for front in (before, now)]
@@ -183,7 +183,7 @@ def _same_choices(
 
 
 def _choice_keys(front: Front, common: Sequence[str], *, voted: bool) -> list[bytes | None]:
-    """Return the choice of the common candidates at each point; None where it chooses another one."""
+    """Return the choice of the common candidates at each point; None if it has another candidate."""
     nothing = -1 if front.method in STAGED_METHODS else 0
     place = {name: number for number, name in enumerate(front.candidates)}
     own = np.array([name not in set(common) for name in front.candidates], dtype=bool)
@@ -199,9 +199,9 @@ def _choice_keys(front: Front, common: Sequence[str], *, voted: bool) -> list[by
 def _first_dominating(
     before: Front, columns: Sequence[tuple[list[float], list[float]]], rest: Sequence[int]
 ) -> list[int | None]:
-    """Return for some points of the earlier front the first present point that dominates each.
+    """Return the first present point that dominates each of the given earlier points; None without one.
 
-    None of these has the values of a point of now, so that one that is no worse in anything dominates.
+    None of the given points has the values of a present point, so a present one that is no worse dominates.
     """
     ranks = [_ranks(*column, sign=goal.sign) for column, goal in zip(columns, before.objectives, strict=True)]
     old, new = (np.column_stack([both[side] for both in ranks]) for side in (0, 1))
@@ -213,7 +213,7 @@ def _first_dominating(
 
 
 def _ranks(old: list[float], new: list[float], *, sign: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the ranks of values among those of both fronts, the less the better."""
+    """Return the ranks of values among those of both fronts, lower for better."""
     order = {value: sign * rank for rank, value in enumerate(sorted({*old, *new}))}
     return (
         np.array([order[value] for value in old], dtype=np.int64),

@@ -1,6 +1,6 @@
-"""Intervals at 95 % of shares and means over held-out rows, paired differences on them, and their verdicts.
+"""Intervals at 95 % of shares and means over held-out rows, paired differences, and verdicts.
 
-Committees, stages and panels all take them from here, so that one figure has one interval everywhere.
+Committees, stages and panels share these functions, so that a figure has the same interval everywhere.
 """
 
 import math
@@ -18,14 +18,14 @@ CONFIDENCE = 0.95
 """Confidence level of all intervals."""
 
 Z = float(ndtri(0.5 + CONFIDENCE / 2))
-"""Half the width of a normal interval, in standard errors."""
+"""Half-width of a normal interval, in standard errors."""
 
 Interval = tuple[float, float]
-"""Least and largest value that the rows are compatible with."""
+"""Lower and upper end of an interval."""
 
 
 def with_interval(value: float, interval: Interval, digits: str = ".4g", ends: str = ".3g") -> str:
-    """Say a number with its interval; large ones as whole numbers.
+    """Return a number and its interval in words; large ones as integers.
 
     >>> with_interval(0.925, (0.9071, 0.9399)), with_interval(1202.5, (1190.2, 1215.0))
     ('0.925 (0.907 to 0.94)', '1202 (1190 to 1215)')
@@ -38,7 +38,7 @@ def with_interval(value: float, interval: Interval, digits: str = ".4g", ends: s
 def wilson_interval(n_right: float, n_rows: float) -> Interval:
     """Return Wilson's score interval (1927) of a share, at 95 %.
 
-    `n_right`, `n_rows`: rows that are right, and all; no whole numbers where several rows are one case.
+    `n_right`, `n_rows`: number of right rows, and of all rows; fractional if several rows are one case.
 
     >>> [round(end, 3) for end in wilson_interval(9, 10)]
     [0.596, 0.982]
@@ -53,13 +53,13 @@ def wilson_interval(n_right: float, n_rows: float) -> Interval:
 
 
 def mean_share_interval(n_right: Sequence[float], n_rows: Sequence[float]) -> Interval:
-    """Return an interval, at 95 %, of the mean of independent shares, such as the recalls of the classes.
+    """Return the interval, at 95 %, of the mean of independent shares, such as the recalls of classes.
 
     Square and add (Newcombe, 1998; MOVER of Zou and Donner, 2008): the distances of each share from the ends
     of its Wilson interval are squared and added; their root, divided by the number of shares, is the distance
     of the mean from its ends.
 
-    `n_right`, `n_rows`: by class; every class has at least one row.
+    `n_right`, `n_rows`: numbers by class; every class has at least one row.
 
     >>> [round(end, 3) for end in mean_share_interval([9, 45], [10, 50])]
     [0.738, 0.95]
@@ -73,7 +73,7 @@ def mean_share_interval(n_right: Sequence[float], n_rows: Sequence[float]) -> In
 
 
 def most_unseen(n_rows: int) -> float:
-    """Return the share of all rows that may be of a kind of which none of `n_rows` was seen, at 95 %.
+    """Return the largest share, at 95 %, of a kind of rows not seen among `n_rows`.
 
     It is the upper end of the exact interval of :cite:t:`Clopper1934`, about 3.7 / n_rows.
 
@@ -84,7 +84,7 @@ def most_unseen(n_rows: int) -> float:
 
 
 def by_case(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
-    """Return the sum of numbers over the rows of each different case, of which all rows have one group."""
+    """Return the sum of numbers per case; cases are the different groups."""
     if groups is None:
         return values
     _, places = np.unique(groups, return_inverse=True)
@@ -92,9 +92,9 @@ def by_case(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
 
 
 def clustered_error(residuals: Floats, groups: NDArray[np.int64] | None) -> float:
-    """Return the standard error of a mean from what the number of each row is above its own.
+    """Return the standard error of a mean from residuals, the differences of rows from their expectation.
 
-    It is the linearised one of a ratio (Cochran 1977), and n - 1 divides where no case is there twice.
+    It is the linearised one of a ratio (Cochran 1977), with the divisor n - 1 if no case repeats.
     """
     sums = by_case(residuals, groups)
     n = len(sums)
@@ -104,10 +104,10 @@ def clustered_error(residuals: Floats, groups: NDArray[np.int64] | None) -> floa
 def mean_error(
     values: Floats, strata: NDArray[np.int64] | None = None, groups: NDArray[np.int64] | None = None
 ) -> float:
-    """Return the standard error of a mean over rows, of which those of one group are one sample.
+    """Return the standard error of a mean over rows; rows of one group are one sample.
 
-    `values`, ``(n_rows,)``. `strata`: the class of each row, where the shares of the classes are taken as
-    given, so that only differences within each count.
+    `values`, ``(n_rows,)``: numbers of the rows. `strata`: class of each row, if the shares of the classes
+    are taken as given, so that only differences within each class count.
     """
     own = np.zeros(len(values), dtype=np.int64) if strata is None else strata
     means = np.bincount(own, weights=values) / np.maximum(1, np.bincount(own))
@@ -123,17 +123,17 @@ def interval_of_mean(
     groups: NDArray[np.int64] | None = None,
     times: int = 1,
 ) -> Interval:
-    """Return the interval at 95 % of the mean of numbers that lie between bounds.
+    """Return the interval, at 95 %, of the mean of bounded numbers.
 
-    It is the normal one. Where all numbers are the same, nothing tells how far others are away: then the
-    share of :func:`most_unseen` of all rows may lie at the bounds.
+    It is the normal one. If all numbers are equal, their variation is unknown: then the share
+    :func:`most_unseen` of all rows is assumed to lie at the bounds.
 
-    This is the interval of a price: of stages in multistage/predict/stage_answers.py, of a panel in
-    panels/figures.py, where one without hold-out cases takes the wider of this and
+    Prices have this interval: those of stages in multistage/predict/stage_answers.py, and those of panels
+    in panels/figures.py. A panel without hold-out cases takes the wider of this and
     :func:`interval_over_folds`.
 
-    `least`, `most`: the bounds, ``(1,)``, or of the rows of each class, ``(n_classes,)``. `strata`, `groups`:
-    as in :func:`mean_error`. `times`: how often each row is among the values.
+    `least`, `most`: the bounds, ``(1,)``, or those of the rows of each class, ``(n_classes,)``. `strata`,
+    `groups`: as in :func:`mean_error`. `times`: number of values of each row.
     """
     own = np.zeros(len(values), dtype=np.int64) if strata is None else strata
     wide = Z * math.sqrt(times) * mean_error(values, own, groups)
@@ -150,12 +150,12 @@ def interval_of_mean(
 
 
 def interval_over_folds(values: Floats, folds: NDArray[np.int64]) -> Interval:
-    """Return the interval at 95 % of a mean by how far the means of folds are apart, each fitted without it.
+    """Return the interval, at 95 %, of a mean by the variation of folds, each fitted without its rows.
 
-    It is that of Student's t over the means of the folds, around the mean of all numbers. Models that are
-    fitted on other cases spread these means as they spread what a model fitted on all cases does on new ones.
+    It is that of Student's t over the means of the folds, around the mean of all numbers. The variation
+    over models fitted on other cases stands for the variation on new cases.
 
-    `values`, `folds`, ``(n_rows,)``: of at least two folds.
+    `values`, `folds`, ``(n_rows,)``: numbers, and the fold of each, at least two folds.
 
     >>> low, high = interval_over_folds(np.array([1.0, 3.0, 2.0, 2.0]), np.array([0, 1, 2, 2]))
     >>> round(low, 2), round(high, 2)
@@ -168,19 +168,19 @@ def interval_over_folds(values: Floats, folds: NDArray[np.int64]) -> Interval:
 
 
 CHANCE = 0.05
-"""A difference whose p-value is above this may be chance."""
+"""P-value above which a difference may be chance."""
 
 MARGIN = 0.01
-"""Margin in the objective by which a worse value still counts as good: of accuracy one point."""
+"""Margin in the objective by which a worse value is as good: for accuracy one point."""
 
 N_DRAWS = 20_000
-"""Random signs of a permutation test."""
+"""Number of random sign vectors in a permutation test."""
 
 
 def sign_flip_p(sums: Floats) -> float:
-    """Return the two-sided p-value of paired differences if the sign of each were chance.
+    """Return the two-sided p-value of paired differences under random signs.
 
-    Differences of one size alone, such as those of right and wrong, have McNemar's exact p-value. For others
+    Differences of one size, such as those of right and wrong, have McNemar's exact p-value. For others
     signs are drawn with a fixed seed.
 
     >>> sign_flip_p(np.array([1.0, 1.0, 1.0, 0.0, -1.0])), sign_flip_p(np.zeros(3))
@@ -202,36 +202,37 @@ def sign_flip_p(sums: Floats) -> float:
 
 
 class Kind(StrEnum):
-    """Verdict on a choice beside the simplest alternative, such as the best single classifier."""
+    """Verdict on a choice against the simplest alternative, such as the best single classifier."""
 
     JUDGE = "judge"
     """The choice is the simplest alternative itself."""
     UNRIVALLED = "unrivalled"
-    """No such alternative keeps the limits."""
+    """No alternative keeps the limits."""
     BETTER = "better"
     WORSE = "worse"
-    """Beyond chance."""
+    """The choice is worse, beyond chance."""
     AS_GOOD = "as-good"
-    """Cheaper, and the interval of the difference says that it is at most the margin worse."""
+    """The choice is cheaper, and by the interval worse by at most the margin."""
     CHEAPER = "cheaper"
-    """Cheaper, and the interval leaves open how much worse."""
+    """The choice is cheaper, and by the interval perhaps worse by more than the margin."""
     UNDECIDED = "undecided"
-    """Not cheaper; it did better, which may be chance."""
+    """The choice is not cheaper, and its advantage may be chance."""
     NO_BETTER = "no-better"
 
     @property
     def recommended(self) -> bool:
-        """Whether to take the choice and not the alternative."""
+        """Whether the choice is recommended, and not the alternative."""
         return self in {Kind.BETTER, Kind.AS_GOOD, Kind.JUDGE, Kind.UNRIVALLED}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference by which a choice is better than an alternative on the same rows, in the objective.
+    """Advantage of a choice over an alternative on the same rows, in the objective.
 
-    `gain`, `interval`: the mean over the rows, and its paired interval at 95 %. `p_value`: two-sided, if the
-    signs were chance. `only_first`, `only_second`: rows that only one of them gets right. `n_more`: how many
-    more rows would tell the two apart, if the gain stays; None where it is zero or beyond chance.
+    `gain`, `interval`: mean over the rows, and its paired interval at 95 %. `p_value`: two-sided p-value
+    under random signs. `only_first`, `only_second`: number of rows that only one of them answers right.
+    `n_more`: number of further rows that would decide, if the gain stays; None if it is zero or beyond
+    chance.
     """
 
     gain: float
@@ -247,7 +248,7 @@ class Difference:
         return self.p_value > CHANCE
 
     def turned(self) -> "Difference":
-        """Return by how much the alternative is better than the choice."""
+        """Return the difference seen from the alternative."""
         low, high = self.interval
         return replace(
             self, gain=0.0 - self.gain, interval=(0.0 - high, 0.0 - low), only_first=self.only_second,
@@ -255,18 +256,18 @@ class Difference:
         )  # fmt: skip
 
     def in_words(self, what: str, scale: float = 1, digits: str = "+.3g") -> str:
-        """Say it with its interval, and with p where the interval alone would say otherwise of chance."""
+        """Return the difference with its interval in words, and with p if it contradicts the interval."""
         low, high = self.interval
         p = f", p = {self.p_value:.2g}" if (low > 0 or high < 0) == self.within_chance else ""
         own, least, most = (f"{scale * number:{digits}}" for number in (self.gain, low, high))
         return f"{own} {what} ({least} to {most}{p})"
 
     def in_points(self, what: str) -> str:
-        """Say a difference of shares, such as ``+1.2 points of accuracy (-0.3 to +2.7)``."""
+        """Return a difference of shares in words, such as ``+1.2 points of accuracy (-0.3 to +2.7)``."""
         return self.in_words(f"points of {what}", 100, "+.1f")
 
     def kind(self, *, cheaper: bool, margin: float = MARGIN) -> Kind:
-        """Return the verdict on the choice, where neither is the other. `cheaper`: whether it costs less."""
+        """Return the verdict on a choice that is not the alternative; `cheaper`: whether it costs less."""
         if not self.within_chance:
             return Kind.BETTER if self.gain > 0 else Kind.WORSE
         if cheaper:
@@ -275,10 +276,10 @@ class Difference:
 
 
 def variance_of_fits(values: Floats, parts: NDArray[np.int8], times: int = 1) -> float:
-    """Return the variance of a mean because models that are fitted on other rows answer otherwise.
+    """Return the variance of a mean over models that were fitted on other rows.
 
-    Each part was answered by a model of its own: it is the variance of the means of the parts beyond that of
-    their rows, as in an analysis of variance, and at least zero.
+    Each part was answered by a model of its own. The variance of the means of the parts is reduced by that
+    of their rows, as in an analysis of variance, and is at least zero.
 
     `values`, `parts`, ``(times * n_rows,)``: part of each value, -1 for none; the parts are dealt `times`
     times.
@@ -297,9 +298,9 @@ def variance_of_fits(values: Floats, parts: NDArray[np.int8], times: int = 1) ->
 
 
 def widened(value: float, interval: Interval, variance: float, ends: Interval) -> Interval:
-    """Return the interval of a value that varies for another reason, too: squares of both are added.
+    """Return the interval of a value with a further variance: squares of both widths are added.
 
-    `ends`: least and largest value there is.
+    `ends`: least and largest possible value.
 
     >>> [round(end, 4) for end in widened(0.5, (0.47, 0.53), (0.04 / Z) ** 2, (0.0, 1.0))]
     [0.45, 0.55]
@@ -317,14 +318,14 @@ def difference_of(
     times: int = 1,
     parts: NDArray[np.int8] | None = None,
 ) -> Difference:
-    """Compare two rules by the rows that each gets right; p is McNemar's exact one.
+    """Compare two rules by the rows that each answers right; p is McNemar's exact one.
 
-    `first`, `second`, ``(times * n_rows,)``. `worth`: what a right row adds to the objective, times their
-    number; by default 1, for accuracy. `times`: how often each row is measured, by repeated choice in several
-    partitions. Their mean is reported with the interval of one partition, as measurements of one row are not
-    independent; p is then the normal one, and for accuracy at least McNemar's. `parts`,
-    ``(times * n_rows,)``: part of each measurement, where both rules were fitted anew for every part; the
-    interval and p then allow for how far other fits are apart.
+    `first`, `second`, ``(times * n_rows,)``: whether each rule is right. `worth`: weight of a right row in
+    the objective, times their number; by default 1, for accuracy. `times`: number of measurements of each
+    row, by repeated choice in several partitions. The mean is reported with the interval of one partition,
+    as measurements of one row are not independent; p is then the normal one, and for accuracy at least
+    McNemar's. `parts`, ``(times * n_rows,)``: part of each measurement, if both rules were fitted anew for
+    every part. The interval and p then include the variation of other fits.
 
     >>> told = difference_of(np.array([1, 1, 1, 1, 0], dtype=bool), np.array([0, 0, 0, 1, 1], dtype=bool))
     >>> round(told.gain, 6), told.p_value, told.n_more
@@ -345,16 +346,16 @@ def difference_of(
         both = math.hypot(error, math.sqrt(of_fits))
         p = max(p, 2 * float(ndtr(-abs(gain) / both)) if both else 1.0)
         p = max(p, mcnemar_p(*counts)) if worth is None else p
-    apart = gain**2 - Z**2 * of_fits  # what more rows can tell of
+    apart = gain**2 - Z**2 * of_fits  # the part that further rows can decide
     more = more_rows(math.sqrt(apart), error, len(gains) // times, p) if p > CHANCE and apart > 0 else None
     return Difference(gain, interval, p, *counts, more)
 
 
 def difference_of_losses(first: Floats, second: Floats, most: float, *, times: int = 1) -> Difference:
-    """Compare two rules by what each row loses; the gain is what the first one loses less.
+    """Compare two rules by their losses per row; the gain is the reduction by the first rule.
 
-    `first`, `second`, ``(times * n_rows,)``. `most`: what a row may lose at most. `times`: as of
-    :func:`difference_of`.
+    `first`, `second`, ``(times * n_rows,)``: losses of each rule. `most`: largest loss of a row. `times`:
+    as in :func:`difference_of`.
 
     >>> told = difference_of_losses(np.array([0.0, 0, 10, 0]), np.array([10.0, 1, 10, 0]), 10)
     >>> told.gain, told.only_first, told.only_second
@@ -372,18 +373,19 @@ def difference_of_losses(first: Floats, second: Floats, most: float, *, times: i
 
 
 def mcnemar_p(only_first: int, only_second: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test: a fair coin parts those rows as unevenly."""
+    """Return the two-sided p-value of McNemar's exact test for these numbers of rows."""
     return min(1.0, 2 * float(bdtr(min(only_first, only_second), only_first + only_second, 0.5)))
 
 
 def more_rows(gain: float, error: float, n_rows: int, p: float) -> int:
-    """Return the number of further rows with which a gain passes 1.96 of its standard errors, if it stays.
+    """Return the number of further rows with which a gain exceeds 1.96 standard errors, if it stays.
 
-    `p`: above .05. It stands for the error where the gain is beyond 1.96 errors, and an exact test not sure.
+    `p`: p-value above .05. If the gain exceeds 1.96 errors but an exact test does not confirm it, `p`
+    determines the error.
 
     >>> more_rows(0.02, 0.02, 500, 0.3), more_rows(0.02, 0.0102, 500, 0.07)
     (1421, 86)
     """
     if abs(gain) >= Z * error:
-        error = abs(gain) / -float(ndtri(min(p, 0.9) / 2))  # one row, with a p of 1, tells no error
+        error = abs(gain) / -float(ndtri(min(p, 0.9) / 2))  # one row, with a p of 1, implies no error
     return max(1, math.ceil(n_rows * (Z * error / gain) ** 2) - n_rows)

@@ -1,4 +1,4 @@
-"""Figures on new rows beside those that were reported, and whether these still hold."""
+"""Figures on new rows beside the reported ones, and the check whether these still hold."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Figure: TypeAlias = tuple[float, float, float]
 """A value with the lower and the upper end of its interval at 95 %."""
 
 ACCURACY, ANSWERED, CALLS, PRICE = "right of all rows", "answered", "asked a row", "cost a row"
-"""Names of figures. A row without an answer is not right."""
+"""Names of figures; a row without an answer is not right."""
 
 RIGHT_OF_ANSWERS, ERROR_COST = "right of the answers", "cost of errors a row"
 
@@ -24,9 +24,9 @@ RIGHT_OF_ANSWERS, ERROR_COST = "right of the answers", "cost of errors a row"
 class NewRows:
     """Answers to rows of known class.
 
-    `decided`, `truth`, ``(n_rows,)``: indices of classes, -1 without an answer. `classes`: sorted. `calls`,
-    `prices`, ``(n_rows,)``: members or features asked, and their price, where that is known. `errors`,
-    ``(n_rows,)``: what the error about each row costs, where errors have costs.
+    `decided`, `truth`, ``(n_rows,)``: indices of classes, -1 without an answer. `classes`: sorted classes.
+    `calls`, `prices`, ``(n_rows,)``: number of members or features asked, and their price, if known.
+    `errors`, ``(n_rows,)``: cost of the error about each row, if errors have costs.
     """
 
     decided: NDArray[np.int64]
@@ -38,7 +38,7 @@ class NewRows:
 
 
 def share(n: float, n_rows: float) -> Figure:
-    """Return a share with Wilson's interval; 0 to 1 of no rows.
+    """Return a share with Wilson's interval; 0 to 1 without rows.
 
     >>> [round(end, 3) for end in share(9, 10)]
     [0.9, 0.596, 0.982]
@@ -53,7 +53,7 @@ def mean(values: Floats) -> Figure:
 
 
 def figures_of(rows: NewRows) -> dict[str, Figure]:
-    """Return the figures of answers to new rows, recall by class among them, each with its interval."""
+    """Return the figures of answers to new rows, recalls of classes included, each with its interval."""
     answered: Mask = rows.decided >= 0
     right: Mask = rows.decided == rows.truth
     n = len(rows.truth)
@@ -72,9 +72,9 @@ def figures_of(rows: NewRows) -> dict[str, Figure]:
 
 
 def holds(now: Figure, reported: Figure) -> bool:
-    """Whether a figure on new rows and the one reported are within chance of each other.
+    """Whether the difference of a figure on new rows from the reported one may be chance.
 
-    The distances of both from the ends that face each other are squared and added.
+    The distances from each figure to its end nearer to the other are squared and added.
 
     >>> holds((0.90, 0.87, 0.93), (0.93, 0.91, 0.95)), holds((0.80, 0.77, 0.83), (0.93, 0.91, 0.95))
     (True, False)
@@ -87,9 +87,9 @@ def holds(now: Figure, reported: Figure) -> bool:
 
 @dataclass(frozen=True)
 class MeasuredAgain:
-    """Figures on new rows, those reported, and a promise beside them.
+    """Figures on new rows, the reported ones, and a promise.
 
-    `promised`: share of right answers that is promised, None without a promise.
+    `promised`: promised share of right answers, None without a promise.
     """
 
     now: Mapping[str, Figure]
@@ -122,7 +122,7 @@ class MeasuredAgain:
         return self.now.get(RIGHT_OF_ANSWERS, self.now[ACCURACY])[2] >= self.promised
 
     def sentence(self) -> str:
-        """Return the first line: whether the figures hold, and whether to choose anew."""
+        """Return the first line: whether the figures hold, and whether to choose again."""
         own, told = self.now[ACCURACY], self.reported.get(ACCURACY)
         if self.keeps_promise is False:
             right = self.now.get(RIGHT_OF_ANSWERS, own)[0]
@@ -144,7 +144,7 @@ class MeasuredAgain:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return plain data for JSON."""
         return {
             "sentence": self.sentence(),
             "n_rows": self.n_rows,

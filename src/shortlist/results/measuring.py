@@ -1,4 +1,4 @@
-"""Rows that measure: those of a file of their own, a part of the table, or all of it by repeated choice."""
+"""Rows for measurement: a file of their own, a part of the table, or all rows by repeated choice."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import RowNumbers
 
 PAPER = "paper"
-"""Protocol of the papers: a part of the table is held out."""
+"""Protocol of the papers, with a part of the table held out."""
 
 PROTOCOLS = (AUTO, PAPER)
 
@@ -22,17 +22,17 @@ class TableRows(NamedTuple):
     y: Labels
 
     def some(self, rows: RowNumbers) -> "TableRows":
-        """Return some of the rows."""
+        """Return the given rows."""
         return TableRows(take_rows(self.X, rows), self.y[rows])
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """Rows that measure a table's choice, and the model that is saved.
+    """Rows that measure a table's choice, and the rule of the saved model.
 
-    `protocol`: ``auto`` or ``paper``. `test`: rows that the table does not hold. `margin`: how much worse
-    still is as good, in the objective. `take`: rule whose model is saved, such as ``best_single``; by
-    default the one that the advice names.
+    `protocol`: ``auto`` or ``paper``. `test`: rows outside the table. `margin`: margin in the objective
+    within which worse is as good. `take`: rule whose model is saved, such as ``best_single``; by default
+    the recommended one.
     """
 
     protocol: str = AUTO

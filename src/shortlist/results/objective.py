@@ -1,4 +1,4 @@
-"""Objectives: a name, a sense, and the scale that makes values whole numbers."""
+"""Objectives: a name, a sense, and a scale that makes values integers."""
 
 import re
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ class Sense(StrEnum):
 @saved_from("shortlist")
 @dataclass(frozen=True)
 class Objective:
-    """One thing that matters.
+    """Objective of a front.
 
     Parameters
     ----------
     name : str
-        What the user calls it; unique within a front.
+        Name given by the user; unique within a front.
     sense : Sense, default=Sense.MIN
         Whether less or more is better.
     scale : int or None, default=1
@@ -53,25 +53,25 @@ class Objective:
 
     @property
     def sign(self) -> int:
-        """Factor that turns the user's value into one to minimise."""
+        """Factor that converts the user's value to one to minimise: 1 or -1."""
         return 1 if self.sense is Sense.MIN else -1
 
 
 OPERATORS = ("<=", "<", ">=", ">", "==")
-"""The operators of a limit."""
+"""Operators of a limit."""
 
 
 @saved_from("shortlist")
 @dataclass(frozen=True)
 class Limit:
-    """A limit on one quantity."""
+    """Limit on one quantity."""
 
     name: str
     """Name of the limited quantity."""
     operator: str
-    """One out of :data:`OPERATORS`."""
+    """Operator, one of :data:`OPERATORS`."""
     value: Decimal
-    """The number as written, in the unit of what is limited."""
+    """Number as written, in the unit of the quantity."""
 
     def __str__(self) -> str:
         return f"{self.name}{self.operator}{self.value}"
@@ -84,8 +84,8 @@ class Limit:
     def met_by(self, values: NDArray[np.float64], scale: int | None) -> NDArray[np.bool_]:
         """Mark the values that meet the limit.
 
-        `values`: in the unit of the limit. `scale`: every value times `scale` is an integer, and those are
-        compared exactly; None compares doubles.
+        `values`: values in the unit of the limit. `scale`: factor that makes every value an integer, for an
+        exact comparison; None compares doubles.
 
         >>> read_limit("cost<0.3").met_by(np.array([0.1, 0.2, 0.3]), 10).tolist()
         [True, True, False]
@@ -107,8 +107,8 @@ class Limit:
 def read_limit(text: str) -> Limit:
     """Read ``NAME OPERATOR NUMBER``, such as ``cost<=120`` or ``defects > 2.5``.
 
-    Raises BadInputError if the text does not read like that, or the number is not finite or has more than
-    nineteen digits before the point.
+    Raises BadInputError if the text has another form, or the number is not finite or has more than nineteen
+    digits before the point.
 
     >>> read_limit("cost <= 12.50")
     Limit(name='cost', operator='<=', value=Decimal('12.50'))
@@ -134,7 +134,7 @@ _SENSES = {"min": Sense.MIN, "minimise": Sense.MIN, "minimize": Sense.MIN} | {
 def objective_names(text: str) -> list[tuple[Sense, str]]:
     """Split ``"min cost, max selected"`` into senses and names.
 
-    Raises BadInputError if there is none, a part lacks its sense or name, or a name comes twice.
+    Raises BadInputError if there is none, a part lacks its sense or name, or a name repeats.
 
     >>> [(sense.value, name) for sense, name in objective_names("min cost, maximise selected")]
     [('min', 'cost'), ('max', 'selected')]

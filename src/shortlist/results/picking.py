@@ -1,4 +1,4 @@
-"""Rules that name one point of a front."""
+"""Rules that pick one point of a front."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,19 +20,21 @@ if TYPE_CHECKING:
     from shortlist.results.intervals import Interval
 
 LimitsAsked: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
-"""Limits on objectives: by name, each in its better direction, or as people write them; None: none."""
+"""Limits on objectives: by name, each in its better direction, or as texts; None for none."""
 
 PICK_RULES = ("ideal", "knee", "weights", "lexicographic")
-"""The names of the rules."""
+"""Names of the rules."""
 
 AS_GOOD = "as-good"
-"""The rule that takes the cheapest point no worse than the best single choice."""
+"""Rule for the cheapest point that is no worse than the best single choice."""
 
 BESIDE_SINGLE = "beside_single"
-"""Fact of a front that was measured beside the best single choice: see :func:`facts_beside_single`."""
+"""Name of the fact of a front that was compared with the best single choice: see
+:func:`facts_beside_single`.
+"""
 
 SCORE_DIGITS = 12
-"""Decimals of a score, the largest weight being 1: points that differ by rounding alone are equal."""
+"""Number of decimals of a score, the largest weight being 1, so that rounding errors make no difference."""
 
 
 @saved_from("shortlist")
@@ -41,7 +43,7 @@ class Pick:
     """One point of a front, chosen by a rule."""
 
     index: int
-    """The number of the point, from 0."""
+    """Index of the point, from 0."""
     values: dict[str, float]
     """Objectives of the point by name, in the user's signs and units."""
     decision: NDArray[np.integer[Any]]
@@ -51,7 +53,7 @@ class Pick:
 
 
 class AskedRule(NamedTuple):
-    """A rule as it was typed, with what stands behind its colon."""
+    """Rule as typed, with the part after its colon."""
 
     rule: int | str
     weights: dict[str, float] | None = None
@@ -59,9 +61,9 @@ class AskedRule(NamedTuple):
 
 
 def read_rule(rule: int | str) -> AskedRule:
-    """Read the number of a point or a rule, as both are typed on the command line.
+    """Parse the index of a point or a rule, as typed on the command line.
 
-    Raises BadInputError if a number is below 0, or if what stands behind the colon cannot be read.
+    Raises BadInputError if an index is negative, or the part after the colon cannot be read.
 
     >>> read_rule("12").rule, read_rule("lexicographic:cost, defects").order
     (12, ('cost', 'defects'))
@@ -97,10 +99,10 @@ def pick_index(
     order: Sequence[str] | None = None,
     limits: LimitsAsked = None,
 ) -> int:
-    """Return the index of the point that a rule names.
+    """Return the index of the point that a rule picks.
 
-    All rules but ``lexicographic`` look at objectives scaled to [0, 1] by the range of the front, 0 the best;
-    an objective with one value counts 0. Ties go to the first point, that is the best in the first
+    All rules but ``lexicographic`` take objectives scaled to [0, 1] by the range of the front, 0 the best;
+    an objective with one value counts 0. Ties go to the first point, which is the best in the first
     objectives. Raises BadInputError if the rule or an objective is unknown, the front is empty, or no point
     is within the limits.
 
@@ -162,11 +164,11 @@ def facts_beside_single(
     *,
     by_case: bool = False,
 ) -> dict[str, Any]:
-    """Return the fact of a front by which ``as-good`` picks, for its extras.
+    """Return the fact in a front's extras from which ``as-good`` picks.
 
-    `name`: of the best single choice. `price`: the objective that is saved on. `differences`: by how much
-    each point is better, without optimism, and its interval at 95 %. `margin`: how much worse still is as
-    good. `by_case`: whether rows of one case were dealt together.
+    `name`: name of the best single choice. `price`: objective to save on. `differences`: advantage of each
+    point, without optimism, and its interval at 95 %. `margin`: margin within which worse is as good.
+    `by_case`: whether rows of one case were dealt together.
     """
     told = [[gain, *ends] for gain, ends in differences]
     fact = {"single": name, "price": price, "differences": told, "margin": margin}
@@ -174,9 +176,9 @@ def facts_beside_single(
 
 
 def _as_good_index(front: FrontPoints, limits: LimitsAsked) -> int:
-    """Return the cheapest point whose interval says that it is no worse than the single choice by the margin.
+    """Return the cheapest point worse than the single choice by at most the margin, by its interval.
 
-    Where none does, it is the one whose interval begins highest.
+    If there is none, the point whose interval has the highest lower end.
     """
     known = front.extras.get(BESIDE_SINGLE)
     if known is None:
@@ -192,9 +194,10 @@ def _as_good_index(front: FrontPoints, limits: LimitsAsked) -> int:
 
 
 def cheapest_as_good(prices: Floats, lows: Floats, margin: float) -> int:
-    """Return the index of the cheapest that is no worse by more than a margin, or of the surest one.
+    """Return the index of the cheapest one within a margin, or of the one with the highest lower end.
 
-    `prices`, ``(n,)``: less is better. `lows`, ``(n,)``: least differences that the rows are compatible with.
+    `prices`, ``(n,)``: prices to minimise. `lows`, ``(n,)``: lower ends of the intervals of the
+    differences.
 
     >>> cheapest_as_good(np.array([3.0, 2.0, 1.0]), np.array([0.01, -0.005, -0.02]), 0.01)
     1
@@ -208,12 +211,13 @@ def cheapest_as_good(prices: Floats, lows: Floats, margin: float) -> int:
 
 
 def cheapest_near_best(losses: Floats, prices: Floats, error: float | Floats) -> int:
-    """Return the index of the cheapest whose loss is at most the least one and its standard error.
+    """Return the index of the cheapest with a loss of at most the least one plus its standard error.
 
-    This is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`); without an error the
-    cheapest of the best. Equal prices go to the smaller loss, then to the first.
+    This is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`); without an error it takes
+    the cheapest of the best. Equal prices go to the smaller loss, then to the first.
 
-    `losses`, `prices`, ``(n,)``: less is better. `error`: one number, or the error of each difference.
+    `losses`, `prices`, ``(n,)``: losses and prices to minimise. `error`: one number, or the error of each
+    difference.
 
     >>> cheapest_near_best(np.array([0.1, 0.12, 0.3]), np.array([5.0, 2.0, 1.0]), 0.05)
     1
@@ -223,8 +227,8 @@ def cheapest_near_best(losses: Floats, prices: Floats, error: float | Floats) ->
 
 
 def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") -> "NDArray[np.bool_]":
-    """Mark the allowed points at which every objective can get better and worse, or the next best thing."""
-    # two values are ends and nothing else
+    """Mark the allowed points between the ends of every objective; if there are none, less strictly."""
+    # with two values both are ends
     wide = np.array([len(np.unique(column)) > 2 for column in scaled.T])
     own = scaled[allowed][:, wide]
     for ends in (own == 0) | (own == 1), own == 1:
@@ -237,12 +241,12 @@ def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") ->
 def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
     """Return the positive normal of the plane through the best point of each objective, or all ones.
 
-    Objectives that go together share their best point; of the planes through the fewer points, the one
-    farthest from the ideal point is taken, so that three objectives that rise and fall together count as much
-    as one against them.
+    Objectives that agree share their best point. Of the planes through these fewer points, the one farthest
+    from the ideal point is taken, so that three objectives that rise and fall together count as much as one
+    against them.
     """
     normal = np.ones(scaled.shape[1])
-    active = scaled.any(axis=0)  # an objective with one value says nothing
+    active = scaled.any(axis=0)  # an objective with one value decides nothing
     own = scaled[:, active]
     anchors = own[[np.lexsort((own.sum(axis=1), column))[0] for column in own.T]]
     through = np.linalg.lstsq(anchors, np.ones(len(anchors)), rcond=None)[0]  # the shortest of all normals
@@ -252,9 +256,9 @@ def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
 
 
 def numbered_point(front: FrontPoints, point: int, within: "NDArray[np.bool_]") -> int:
-    """Return the number of a point, if there is one of that number that may be taken.
+    """Return the index if a point has it and may be picked.
 
-    Raises UnmetChoiceError if there is none.
+    Raises UnmetChoiceError otherwise.
     """
     if point >= len(front):
         raise UnmetChoiceError(
@@ -276,9 +280,9 @@ def numbered_point(front: FrontPoints, point: int, within: "NDArray[np.bool_]") 
 
 
 def within_limits(front: FrontPoints, limits: LimitsAsked) -> "NDArray[np.bool_]":
-    """Mark the points that a rule may take, ``(n_points,)``; it is an error when there is none.
+    """Mark the points that a rule may pick, ``(n_points,)``; raise an error if there are none.
 
-    Raises BadInputError if a limit names no objective, or no point may be taken.
+    Raises BadInputError if a limit names no objective, or no point may be picked.
     """
     takeable = mark_takeable(front, limits)
     if not takeable.any():
@@ -289,7 +293,7 @@ def within_limits(front: FrontPoints, limits: LimitsAsked) -> "NDArray[np.bool_]
 
 
 def mark_takeable(front: FrontPoints, limits: LimitsAsked) -> "NDArray[np.bool_]":
-    """Mark the points within all limits, and of a front with promises those that are promised."""
+    """Mark the points within all limits that also keep the front's promises, if it has any."""
     inside = mark_within(front, limits)
     return np.asarray(inside & np.array(front.extras.get("promised", inside), dtype=bool))
 
@@ -306,7 +310,7 @@ def mark_within(front: FrontPoints, limits: LimitsAsked) -> "NDArray[np.bool_]":
 
 
 def why_none(front: FrontPoints, limits: LimitsAsked, rows: str = "rows") -> str:
-    """Say in a sentence why no point may be taken."""
+    """Return a sentence about the reason why no point may be picked."""
     if not len(front):
         return "The front has no points."
     broken = "" if any(front.extras.get("promised", [True])) else f" {_nothing_promised(front, rows)}"
@@ -326,7 +330,7 @@ def why_none(front: FrontPoints, limits: LimitsAsked, rows: str = "rows") -> str
 
 
 def _promised_points(front: FrontPoints) -> str:
-    """Name the points that are promised, whatever the limits; empty where there is none."""
+    """Return the promised points in words, whatever the limits; empty if there are none."""
     kept = [str(number) for number, is_kept in enumerate(front.extras["promised"]) if is_kept]
     return f"{'points' if len(kept) > 1 else 'point'} {all_of(kept, most=8)}" if kept else ""
 
@@ -343,9 +347,9 @@ def _nothing_promised(front: FrontPoints, rows: str = "rows") -> str:
 
 
 def can_be_promised(instead: Mapping[str, Any] | None, rows: str = "rows") -> str:
-    """Say the promise that can be made in place of the requested one, by its accuracy and calibration rows.
+    """Return the promise that is possible in place of the requested one, with its calibration rows.
 
-    `rows`: what these are called.
+    `rows`: word for the calibration rows.
     """
     if instead is None:
         return "Not even 50 % can be promised."

@@ -1,4 +1,4 @@
-"""A front as a picture for papers, drawn by matplotlib."""
+"""Picture of a front for papers, drawn by matplotlib."""
 
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,16 @@ from shortlist.results.proof import FrontPoints
 INK = "#0072b2"
 PICKED = "#d55e00"
 MOST_AXES = 6
-"""Largest number of objectives drawn against each other."""
+"""Largest number of objectives in one figure."""
 
 
 def front_figure(front: FrontPoints) -> Any:
-    """Return a figure of a front: every pair of objectives in a plane, the points at ideal and knee marked.
+    """Return a figure of a front: a plane for every pair of objectives, with ideal and knee marked.
 
-    Axes with less that is better are turned, so that better is up and to the right, and say so. Raises
+    Axes of minimised objectives are reversed, with a note, so that better is up and to the right. Raises
     BadInputError if there is nothing to draw. Raises MissingDependencyError if matplotlib is not installed.
 
-    `front`: at least one point, two objectives, and finite values.
+    `front`: front of at least one point, two objectives, and finite values.
     """
     try:
         from matplotlib.figure import Figure
@@ -67,7 +67,7 @@ def _draw_plane(ax: Any, front: FrontPoints, across: int, up: int) -> None:
 
 
 def save_figure(front: FrontPoints, path: str | Path) -> None:
-    """Write the figure of a front, as the ending of the path says: svg, png or pdf; whole or not at all."""
+    """Write the figure of a front, whole or not at all; the ending decides between svg, png and pdf."""
     from shortlist.files import whole_file
 
     figure = front_figure(front)
@@ -76,7 +76,7 @@ def save_figure(front: FrontPoints, path: str | Path) -> None:
 
 
 def _label(objective: Objective, arrow: str) -> str:
-    """Return name, unit and the better direction; a dollar sign would be read as mathematics."""
+    """Return name, unit and better direction, without dollar signs, which matplotlib reads as mathematics."""
     unit = f" ({objective.unit})" if objective.unit else ""
     better = "less" if objective.sense is Sense.MIN else "more"
     return f"{objective.name}{unit}: {better} is better {arrow}".replace("$", r"\$")

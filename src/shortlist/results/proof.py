@@ -1,4 +1,4 @@
-"""An answer, what is proved about it, and how far it may be from the best there is."""
+"""Answers, their proofs, and their largest distance from the best value."""
 
 import math
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class Status(StrEnum):
 
 @saved_from("shortlist")
 class ProofKind(StrEnum):
-    """Extent to which a front is proved, strongest first."""
+    """Strength of the proof of a front, strongest first."""
 
     COMPLETE = "complete"  # every non-dominated point is here
     NONDOMINATED = "nondominated"  # each point is proved non-dominated, some may be missing
@@ -43,16 +43,16 @@ class Proof:
     Parameters
     ----------
     kind : ProofKind
-        The claim.
+        Claim of the proof.
     tolerances : tuple of float, default=()
         Per objective, in its unit: values that differ by no more count as equal in the claim. Empty: exact.
     missing : tuple of float or None, default=None
-        Bound on what may be missing: to every feasible point there is a point here that is worse by at most
+        Bound on the loss by missing points: every feasible point has one here that is worse by at most
         this much in each objective. None: not known. Zero in all when complete.
     n_unresolved : int, default=0
-        Subproblems whose answer is not known; must be 0 for a complete front.
+        Number of subproblems without a known answer; must be 0 for a complete front.
     limit : str, default=""
-        The limit that was hit, for people (``"60 s"``, ``"1000 solves"``, ``"interrupted"``); empty if none.
+        Limit of the search, for people (``"60 s"``, ``"1000 solves"``, ``"interrupted"``); empty if none.
     """
 
     kind: ProofKind
@@ -79,23 +79,23 @@ def relative_gap(value: float, bound: float) -> float:
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """One answer to a problem with one objective."""
+    """Answer to a problem with one objective."""
 
     mask: Mask
-    """Mask of the chosen candidates, ``(n_candidates,)``; all False when there is no answer."""
+    """Mask of the chosen candidates, ``(n_candidates,)``; all False without an answer."""
     objective: Objective
-    """Objective that was optimised."""
+    """Optimised objective."""
     value: float
     bound: float
-    """Objective value of the choice, and the value that no choice can beat, in the user's sign; NaN when
+    """Objective value of the choice, and the bound that no choice exceeds, in the user's sign; NaN if
     unknown.
     """
     status: Status
     """Status of the answer."""
     proof: Proof
-    """The claim, its tolerance, and the limit that was hit."""
+    """Claim, its tolerance, and the limit that ended the search."""
     seconds: float
-    """Wall-clock time spent."""
+    """Wall-clock seconds of the search."""
 
     def __repr__(self) -> str:
         size = f"{int(np.sum(self.mask)):,} of {len(self.mask):,} candidates"
@@ -123,18 +123,18 @@ class Selection:
 
 
 NOT_TOLD = 1e-8
-"""Share of the best value that is not reported."""
+"""Share of the best value below which a gap is not reported."""
 
 
 def shortfall(value: float, bound: float, best: str = "the best there is") -> str:
-    """Say the largest distance of a value from the best, where no value can beat the bound.
+    """Return the largest distance of a value from the best in words, given the bound.
 
-    The share is that of the best value, which is largest when the best is the bound; where value and bound
-    have different signs there is no such share, and only the difference is told. What is maximised is below
-    the best, what is minimised above. A share of less than :data:`NOT_TOLD` is not told, as sums of
-    logarithms are rounded as much.
+    The distance is also reported as a share of the best value; this is largest if the best is the bound. If
+    value and bound have different signs there is no such share, and only the difference is reported.
+    Maximised values are below the best, minimised ones above. A share below :data:`NOT_TOLD` is not
+    reported, as sums of logarithms have rounding errors of this size.
 
-    `value`, `bound`: in the user's sign; they differ. `best`: what the bound is of.
+    `value`, `bound`: in the user's sign; they differ. `best`: noun phrase for the bounded quantity.
 
     >>> print(shortfall(0.594, 0.752))
     at most 0.158 (21.0 %) below the best there is
@@ -156,7 +156,7 @@ def shortfall(value: float, bound: float, best: str = "the best there is") -> st
 
 
 def share_off(value: float, bound: float) -> str:
-    """Say the gap of value and bound: as a share of the bound, or where they differ in sign as it is.
+    """Return the gap of value and bound in words: as a share of the bound, or unscaled if signs differ.
 
     >>> share_off(0.594, 0.752), share_off(-3, 1)
     ('21.0 %', '4')
@@ -171,12 +171,12 @@ def _amount(difference: float) -> str:
 
 
 def _three_digits(number: float) -> str:
-    """Show three digits, zeros at the end included, and all that are before the point."""
+    """Return a number with three digits, trailing zeros included, and all digits before the point."""
     return f"{number:#.3g}".rstrip(".") if number < 999.5 else f"{number:,.0f}"
 
 
 def stopped_by(limit: str) -> str:
-    """Say the reason for the end of a search.
+    """Return the reason for the end of a search in words.
 
     >>> stopped_by("60 s"), stopped_by("interrupted")
     ('stopped by the limit of 60 s', 'interrupted')
@@ -185,11 +185,11 @@ def stopped_by(limit: str) -> str:
 
 
 class FrontPoints(Protocol):
-    """Interface of a front for the sentence of a proof, the rules of a pick and pictures."""
+    """Interface of a front for proof sentences, pick rules and pictures."""
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
-        """Objectives of the columns of values."""
+        """Objectives of the columns of `values`."""
 
     @property
     def names(self) -> list[str]:
@@ -205,13 +205,13 @@ class FrontPoints(Protocol):
 
     @property
     def extras(self) -> Mapping[str, Any]:
-        """Facts about how they were found."""
+        """Facts about the search."""
 
     def __len__(self) -> int: ...
 
 
 def proof_text(front: FrontPoints) -> str:
-    """Say in words what is proved."""
+    """Return the proof of a front in words."""
     proof = front.proof
     limit = f", {stopped_by(proof.limit)}" if proof.limit else ""
     if "without_promise" in front.extras:
@@ -236,7 +236,7 @@ def proof_text(front: FrontPoints) -> str:
 
 
 def proof_conflict(front: FrontPoints, *, may_round: bool = False) -> str:
-    """Say the claim that the proof of a front cannot make, without a full stop; empty without a conflict.
+    """Return a claim that the proof of a front cannot make, without a full stop; empty without one.
 
     `may_round`: whether values of the front may be rounded, so that a proof may have tolerances.
     """
@@ -251,7 +251,7 @@ def proof_conflict(front: FrontPoints, *, may_round: bool = False) -> str:
 
 
 def rounding(front: FrontPoints) -> str:
-    """Say which values or costs of a front are rounded, in sentences; empty where none is."""
+    """Return sentences about rounded values or costs of a front; empty if there are none."""
     costs = front.extras.get("program", {}).get("rounded", {})
     most = list(zip(front.objectives, front.proof.tolerances, strict=False))
     said = [
@@ -271,9 +271,9 @@ def rounding(front: FrontPoints) -> str:
 
 
 def counted_proof(front: FrontPoints, behind: str = "") -> str:
-    """Say the number of points and the proof. `behind`: said behind the points."""
+    """Return the number of points and the proof in words; `behind`: text after the points."""
     told = proof_text(front)
-    if "without_promise" in front.extras:  # which counts them
+    if "without_promise" in front.extras:  # the promise includes the number
         return f"{told[0].upper()}{told[1:]}{behind}"
     return f"{counted(len(front), 'point')}{behind}, {told}"
 

@@ -1,8 +1,8 @@
-"""Figures by repeated choice: all parts of the rows but one choose, and that one is answered.
+"""Repeated choice: all parts of the rows but one choose, and the choice is measured on that one.
 
-Rows are dealt to halves, several times: each row is measured by choices that it took no part in, once in
-each partition. Committees, evolved ensembles, stages and panels all take their figures from here where no
-other rows measure them.
+Rows are dealt to halves, several times: each row is measured by choices made without it, once in each
+partition. Committees, evolved ensembles, stages and panels all take their figures from here if no other
+rows measure them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,20 +15,26 @@ from shortlist.arrays import Labels
 from shortlist.tables.splits import IN_NO_FOLD, Cases, RowNumbers, deal_folds
 
 N_PARTS = 2
-"""Parts of a partition: luck on nine tenths of the rows is bad luck on the last one (decision 134)."""
+"""Number of parts of a partition; two, as luck on nine tenths of the rows is bad luck on the last one
+(decision 134).
+"""
 
 MOST_PARTITIONS = 10
-"""Partitions whose mean is reported (decision 134)."""
+"""Number of partitions for the reported mean (decision 134)."""
 
 LEAST_PARTITIONS = 5
-"""Partitions of large tables: with one, intervals hold the true difference in 81 % (decision 134)."""
+"""Number of partitions for large tables: with one, intervals hold the true difference in 81 % (decision
+134).
+"""
 
 MOST_NUMBERS = 2_000_000
-"""Rows times candidates that all partitions together may have, where these are more than the least."""
+"""Most rows times candidates of all partitions together, if that allows more than the least number of
+partitions.
+"""
 
 Parts = NDArray[np.int8]
 """Part of every row in every partition, ``(n_partitions, n_rows)``; -1 for the only row of a class, which
-chooses always.
+always chooses.
 """
 
 
@@ -43,27 +49,27 @@ def deal_parts(
 ) -> Parts:
     """Deal rows, or whole cases, to parts, class by class, in one or more partitions.
 
-    `y`, ``(n_rows,)``: classes. `cases`, ``(n_rows,)``: case of each row, where several rows are of one.
-    `n_parts`: of a partition. `n_candidates`: what is chosen from; with many rows and candidates there are
-    :data:`LEAST_PARTITIONS`, if `most` allows.
+    `y`, ``(n_rows,)``: classes. `cases`, ``(n_rows,)``: case of each row, if several rows are one case.
+    `n_parts`: number of parts of a partition. `n_candidates`: number of candidates; with many rows and
+    candidates there are :data:`LEAST_PARTITIONS`, if `most` allows.
 
     >>> y = np.repeat([0, 1], 50)
     >>> deal_parts(y, 0).shape, deal_parts(y, 0, n_candidates=8000).shape
     ((10, 100), (5, 100))
     """
     n = min(most, max(LEAST_PARTITIONS, MOST_NUMBERS // max(1, len(y) * n_candidates)))
-    # other parts than the folds that fit
+    # seeded apart from the folds that fit
     return np.stack([deal_folds(y, n_parts, (seed + one) % 2**32, cases) for one in range(1, n + 1)])
 
 
 def choose_again(
     parts: Parts, answer: Callable[[RowNumbers, RowNumbers], Mapping[str, NDArray[Any]]]
 ) -> dict[str, NDArray[Any]]:
-    """Return for each rule its answers on the measured rows, each by a choice of the other parts.
+    """Return, for each rule, its answers on the measured rows, by choices of the other parts.
 
-    `answer`: gets the rows that choose and the rows of a part, and returns for each rule an answer for each
-    row of the part, ``(n_rows_of_part, ...)``. The arrays returned hold the rows that are in a part, in their
-    order, partition after partition.
+    `answer`: function of the selection rows and of the rows of a part; returns, for each rule, an answer
+    for each row of the part, ``(n_rows_of_part, ...)``. The arrays returned hold the rows that are in a
+    part, in their order, partition after partition.
 
     >>> parts = np.array([[0, 1, 0], [0, 0, 1]], dtype=np.int8)
     >>> choose_again(parts, lambda kept, held: {"kept": np.full(len(held), len(kept))})
@@ -74,7 +80,7 @@ def choose_again(
 
 
 class ChoiceAgain(NamedTuple):
-    """A choice that is made again: the partition, the rows that choose, and those of the part, in order."""
+    """One repeated choice: the partition, its selection rows, and the rows of its part, in order."""
 
     partition: int
     kept: RowNumbers
@@ -100,9 +106,9 @@ def choices_again(parts: Parts) -> list[ChoiceAgain]:
 def joined(
     again: Sequence[ChoiceAgain], found: Sequence[Mapping[str, NDArray[Any]]]
 ) -> dict[str, NDArray[Any]]:
-    """Return answers in the order of the rows, partition after partition.
+    """Return answers of repeated choices in the order of the rows, partition after partition.
 
-    `found`: for each choice, by the name of a rule, the answers on the rows of the part.
+    `found`: for each choice the answers on the rows of its part, by rule.
     """
     order = np.lexsort((
         np.concatenate([one.held for one in again]),
@@ -112,5 +118,5 @@ def joined(
 
 
 def measured_rows(parts: Parts) -> RowNumbers:
-    """Return the rows that repeated choice measures: all that are in a part, ``(n_measured,)``."""
+    """Return the indices of the measured rows, those in a part, ``(n_measured,)``."""
     return np.flatnonzero(parts[0] != IN_NO_FOLD)

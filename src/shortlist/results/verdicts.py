@@ -1,7 +1,7 @@
-"""Verdict on a choice beside the simplest alternative, in three words, and its sentence.
+"""Verdict on a choice against the simplest alternative, in three words, and its sentence.
 
-*Better*: the interval of the difference excludes zero. *As good*: no worse than the margin, and cheaper,
-smaller, or favoured by the estimate where nothing has a price. *Undecided*: neither.
+*Better*: the interval of the difference excludes zero. *As good*: worse by at most the margin, and cheaper,
+smaller, or favoured by the estimate if nothing has a price. *Undecided*: neither.
 """
 
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ class Word(StrEnum):
 
 @dataclass(frozen=True)
 class RuleVerdict:
-    """Rule to use, and how sure that is."""
+    """Recommended rule, and the certainty of the recommendation."""
 
     word: Word
     takes_first: bool
-    """Whether the first rule is the one to use."""
+    """Whether the first rule is recommended."""
     because: str = ""
-    """Reason where that is not the difference alone: ``cheaper``, ``smaller``, ``favoured`` or ``usual``."""
+    """Reason besides the difference: ``cheaper``, ``smaller``, ``favoured`` or ``usual``; else empty."""
 
 
 def decide(
@@ -42,15 +42,15 @@ def decide(
     margin: float = MARGIN,
     leans: bool = False,
 ) -> RuleVerdict:
-    """Return the rule to use of two.
+    """Return the verdict on two rules.
 
-    A single classifier that is smaller is not recommended where the estimate favours the committee and
-    nothing has a price.
+    A smaller single classifier is not recommended if the estimate favours the committee and nothing has a
+    price.
 
-    `difference`: first less second. `spent`: price of a row by each, or members asked where nothing has a
-    price. `priced`: whether these are prices. `margin`: how much worse still is as good, in the objective.
-    `leans`: whether the first rule is taken where nothing has a price and it is undecided, whatever the
-    estimate says: a committee of a pool is then more often the better one (decision 149).
+    `difference`: first less second. `spent`: price per row of each, or number of members asked if nothing
+    has a price. `priced`: whether these are prices. `margin`: margin in the objective within which worse is
+    as good. `leans`: whether the first rule is recommended in an undecided case without prices, whatever
+    the estimate: a committee of a pool is then more often the better one (decision 149).
 
     >>> told = Difference(0.013, (0.007, 0.02), 0.001)
     >>> decide(told, spent=(3.4, 1.0), priced=False).word.value
@@ -63,7 +63,7 @@ def decide(
     if not difference.within_chance and (low > 0 or high < 0):
         return RuleVerdict(Word.BETTER, low > 0)
     gain = difference.gain
-    within = (low >= -margin, high <= margin)  # whether the first, and the second, is no worse
+    within = (low >= -margin, high <= margin)  # whether the first, and the second, is no worse by the margin
     cheaper = spent[0] < spent[1] if spent[0] != spent[1] else None
     less = "cheaper" if priced else "smaller"
     if cheaper is not None and within[not cheaper] and (priced or (gain >= 0 if cheaper else gain <= 0)):
@@ -86,12 +86,13 @@ def sentence(
     costs: str = "",
     more: str = "",
 ) -> str:
-    """Return the first line: what to use, and why.
+    """Return the first line: the recommended rule, and the reason.
 
-    An undecided verdict without a reason keeps to what needs no evidence.
+    An undecided verdict without a reason recommends the rule that needs no evidence.
 
-    `names`: of the first rule and the alternative. `told`: the difference with its interval. `margin`: in
-    words. `costs`: what the other one costs, for an undecided verdict. `more`: how many more rows decide.
+    `names`: names of the first rule and the alternative. `told`: the difference with its interval.
+    `margin`: the margin in words. `costs`: cost of the other rule, for an undecided verdict. `more`: number
+    of further rows that decide.
 
     >>> names = ("the committee of 5", "tree-1 alone")
     >>> sentence(RuleVerdict(Word.BETTER, True), names, "+1.3 points (0.7 to 2)")
@@ -119,11 +120,11 @@ UNDECIDED = {
     "favoured": "which the estimate favours",
     "usual": "which is more often the better one on new rows",
 }
-"""Reasons to use a rule where it is undecided."""
+"""Reasons for a rule in an undecided case."""
 
 
 def other_cost(spent: tuple[float, float], verdict: RuleVerdict, *, priced: bool) -> str:
-    """Say the price per row of the rule that is not used, where it is less.
+    """Return the price per row of the rule not recommended in words, if it is lower; else empty.
 
     >>> other_cost((3.4, 1.0), RuleVerdict(Word.UNDECIDED, True), priced=True)
     ', which costs 1 in place of 3.4'
@@ -135,7 +136,7 @@ def other_cost(spent: tuple[float, float], verdict: RuleVerdict, *, priced: bool
 
 
 def margin_in_words(margin: float, *, of_shares: bool) -> str:
-    """Return the margin by which a worse value is as good; `of_shares`: in points, else in its unit.
+    """Return the margin in words; `of_shares`: in points, else in the objective's unit.
 
     >>> margin_in_words(0.01, of_shares=True), margin_in_words(0.025, of_shares=True)
     ('a point', '2.5 points')
@@ -146,5 +147,5 @@ def margin_in_words(margin: float, *, of_shares: bool) -> str:
 
 
 def verdict_facts(verdict: RuleVerdict) -> dict[str, Any]:
-    """Return it for JSON."""
+    """Return plain data for JSON."""
     return {"verdict": verdict.word.value, "because": verdict.because or None}

@@ -1,1 +1,1 @@
-"""Files of rows and named columns, in common formats."""
+"""Tables: files of rows and named columns, in common formats."""

@@ -1,4 +1,4 @@
-"""Tables from files and from standard input, whatever their format."""
+"""Tables from files and standard input, in any of the known formats."""
 
 import bz2
 import gzip
@@ -51,19 +51,18 @@ def read_table_file(
 ) -> "pd.DataFrame":
     """Read a table from a file, or from standard input for ``-``.
 
-    The format is told by the content, not by the name: text with columns parted by commas, semicolons or tabs
+    The content decides the format, not the name: text with columns separated by commas, semicolons or tabs
     (UTF-8, or UTF-16 with its mark), the same compressed with gzip, bzip2, xz or zip, Parquet, or an Excel
-    workbook. Raises BadFileError if the file cannot be read, is empty, has a row with more or fewer cells
-    than the header, a name twice, or is no table; the sentence names the file and, where there is one, the
-    line. Raises MissingDependencyError if it is a workbook, and the package that reads those is not
-    installed.
+    workbook. Raises BadFileError if the file cannot be read, is empty or no table, has a row with more or
+    fewer cells than the header, or repeats a name. The message names the file and, if there is one, the
+    line. Raises MissingDependencyError for a workbook if the package that reads it is not installed.
 
-    `notes`: gets a sentence for everything that a reader of the answer should know: another separator than
-    the comma, decimal commas, a sheet that was chosen, an index that was left out. `words`: columns that are
-    text, even if they look like numbers. `marker`: what stands in a cell that was not requested yet; it may
-    be among numbers. `rules`: which words are gaps, and what stands before decimals.
+    `notes`: receives sentences for readers of the answer: another separator than the comma, decimal commas,
+    a chosen sheet, a dropped index. `words`: columns that are text, even if they look like numbers.
+    `marker`: text of a cell that was not acquired yet; it may occur among numbers. `rules`: words for gaps,
+    and decimal sign.
 
-    At least one row and one column, with names that are text and differ, and rows numbered from 0.
+    The table has at least one row and one column. Names are distinct texts, and rows are numbered from 0.
     """
     name, content = read_content(source)
     return table_of_bytes(
@@ -80,7 +79,10 @@ def table_of_bytes(
     marker: str | None = None,
     rules: CellRules = USUAL,
 ) -> "pd.DataFrame":
-    """Read a table from the bytes of a file that messages call `name`; see :func:`read_table_file`."""
+    """Read a table from the bytes of a file; see :func:`read_table_file`.
+
+    `name`: name of the file in messages.
+    """
     content = unpacked(name, content)
     if not content or content.isspace():
         raise BadFileError(f"{name} is empty. A table needs a line of names and at least one row.")
@@ -98,7 +100,7 @@ def table_of_bytes(
 
 
 def without_gaps(table: "pd.DataFrame", rules: CellRules) -> "pd.DataFrame":
-    """Return a table of JSON or Parquet without the words that a user calls gaps."""
+    """Return a table of JSON or Parquet with the user's words for gaps as gaps."""
     if not rules.gaps:
         return table
     gaps = {*rules.gaps}
@@ -107,11 +109,11 @@ def without_gaps(table: "pd.DataFrame", rules: CellRules) -> "pd.DataFrame":
 
 
 def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, list[str]]]:
-    """Return every row of a table as text, as it is written, with the number of its last line.
+    """Return every row of a table as unchanged text, with the number of its last line.
 
     The header is the first row. Formats are those of :func:`read_table_file`. A row may have more or fewer
-    cells than the header; one without any is where a quote is left open. Raises BadFileError if it cannot be
-    read as a table.
+    cells than the header; a row without cells marks an unclosed quote. Raises BadFileError if the content
+    is no table.
     """
     content = unpacked(name, content)
     if content.startswith(PARQUET):
@@ -127,7 +129,7 @@ def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, lis
 
 
 def read_content(source: str | Path) -> tuple[str, bytes]:
-    """Return the name of a file in messages, and its bytes; ``-`` is standard input."""
+    """Return the name of a file for messages, and its bytes; ``-`` is standard input."""
     if str(source) != STDIN:
         return str(source), read_bytes(source)
     stream = getattr(sys.stdin, "buffer", None)
@@ -137,10 +139,10 @@ def read_content(source: str | Path) -> tuple[str, bytes]:
 
 
 def unpacked(name: str, content: bytes) -> bytes:
-    """Return the bytes of a file without its compression, or of the only file of a zip archive.
+    """Return the decompressed bytes of a file, or of the only file of a zip archive.
 
-    Workbooks stay as they are. Raises BadFileError if it is damaged, holds several files, or unpacks to more
-    than a table may.
+    Workbooks stay as they are. Raises BadFileError if the file is damaged, holds several files, or unpacks
+    to more than the limit for tables.
     """
     try:
         for start, unpack in UNPACKED.items():
@@ -173,11 +175,11 @@ def _only_member(name: str, content: bytes) -> bytes:
 
 
 def read_up_to(name: str, stream: IO[bytes], most: int = MOST_UNPACKED) -> bytes:
-    """Return the content of a stream, unless it is over `most` bytes, as in files made to do harm.
+    """Return the content of a stream of at most `most` bytes, as a defence against crafted files.
 
-    Raises BadFileError if it holds more.
+    Raises BadFileError if it has more.
     """
-    held = io.BytesIO()  # gives its bytes out without a copy
+    held = io.BytesIO()  # returns its bytes without a copy
     while block := stream.read(1 << 20):
         if held.tell() + len(block) > most:
             raise BadFileError(
@@ -188,7 +190,7 @@ def read_up_to(name: str, stream: IO[bytes], most: int = MOST_UNPACKED) -> bytes
 
 
 def _parquet(name: str, content: bytes, notes: list[str], words: Sequence[str]) -> "pd.DataFrame":
-    """Read Parquet; a frame's index that is more than the numbers of its rows is left out, and said to be."""
+    """Read Parquet; an index other than row numbers is left out, with a note."""
     import pandas as pd
 
     table = parquet_table(name, content)
@@ -206,15 +208,15 @@ def _parquet(name: str, content: bytes, notes: list[str], words: Sequence[str]) 
 
 
 def read_set(name: str, folder: str | Path | None = None) -> "pd.DataFrame | None":
-    """Read a public set without the names and numbers of its rows; None where it is not.
+    """Read a public set without row names and numbers; None if the set is not stored.
 
-    Raises BadFileError if a file that is there is not that set: it has other columns or another number of
-    rows. Raises BadInputError if there is no set of that name.
+    Raises BadFileError if a stored file is not that set, as it has other columns or another number of rows.
+    Raises BadInputError if there is no set of that name.
 
     `name`: see ``sets.toml`` in :mod:`shortlist.datasets`; underscores are as good as hyphens. `folder`:
-    looked into before the cache; see :func:`shortlist.datasets.store.table_bytes`.
+    folder searched before the cache; see :func:`shortlist.datasets.store.table_bytes`.
 
-    Features, and the class in the last column, ``target``.
+    Returns the features, and the class as the last column, ``target``.
     """
     data_set = public_set(name)
     found = table_bytes(data_set, folder)

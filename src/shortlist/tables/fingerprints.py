@@ -1,4 +1,4 @@
-"""Fingerprints of tables, which tell whether rows are those that a model was made from."""
+"""Fingerprints of tables, which show whether rows are those of a model."""
 
 import hashlib
 import math
@@ -12,27 +12,27 @@ from numpy.typing import NDArray
 from shortlist.pickles import saved_from
 
 _TOGETHER = 2**21
-"""Values that are looked at together, so that wide and long tables take no more memory than others."""
+"""Number of values that are hashed at a time, so that wide and long tables take no more memory."""
 
 _WHOLE = 2**53
-"""Up to here every integer is a float."""
+"""Size up to which every integer is a float."""
 
 _KEYS = {str, float, type(None)}
-"""Types of which no two values are equal and have different numbers."""
+"""Types in which equal values always have equal numbers."""
 
 
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Fingerprint:
-    """Digests of a table and its rows to recognise it."""
+    """Digests of a table and of its rows."""
 
     digest: str
-    """SHA-256, in hexadecimal, of the columns' names and every value, row after row."""
+    """SHA-256, in hexadecimal, of the column names and all values, row by row."""
     rows: NDArray[np.uint64]
-    """A short digest of each row, its class included, ``(n_rows,)``; equal rows have equal digests."""
+    """Short digest of each row, its class included, ``(n_rows,)``; equal rows have equal digests."""
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the tables are the same, order of the rows included."""
+        """Return whether the tables are equal, with rows in the same order."""
         return isinstance(other, Fingerprint) and self.digest == other.digest
 
     def __hash__(self) -> int:
@@ -44,15 +44,15 @@ class Fingerprint:
 
 
 NO_TABLE = Fingerprint("", np.zeros(0, dtype=np.uint64))
-"""Fingerprint for rows that are never looked for again."""
+"""Fingerprint of rows that are never matched."""
 
 
 class RowsOfTable(NamedTuple):
-    """A table, and where in it some rows are that are given alone."""
+    """Table, and the indices in it of some rows given without it."""
 
     table: Fingerprint
     places: NDArray[np.intp]
-    """``(n_rows,)``."""
+    """Indices of the rows, ``(n_rows,)``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,32 +60,32 @@ class RowMatch:
     """Indices of the rows of one table in another one."""
 
     places: NDArray[np.intp]
-    """Index in the second table of each row of the first one, ``(n_rows,)``; -1 where it is missing.
-    No place comes twice.
+    """Index in the second table of each row of the first, ``(n_rows,)``; -1 if it is missing. No index
+    repeats.
     """
     extra: NDArray[np.intp]
-    """Places in the second table of rows that are not in the first."""
+    """Indices in the second table of rows that are not in the first."""
 
     @property
     def missing(self) -> NDArray[np.intp]:
-        """Indices in the first table of rows that the second one lacks."""
+        """Indices in the first table of rows that are not in the second."""
         return np.flatnonzero(self.places < 0)
 
     @property
     def moved(self) -> NDArray[np.intp]:
-        """Places in the first table of rows that are elsewhere in the second."""
+        """Indices in the first table of rows at another index in the second."""
         return np.flatnonzero((self.places >= 0) & (self.places != np.arange(len(self.places))))
 
 
 def table_fingerprint(X: Any, y: Any) -> Fingerprint:
     """Return the fingerprint of a table of features with its classes.
 
-    It goes by values, so that one table read from CSV and from Parquet has one fingerprint: 1 is 1.0 and
-    True, a missing number is a missing text, -0.0 is 0.0, a category is its value, and a time is the text
-    that pandas writes. The order of the rows counts; the index does not, nor does the order of the columns,
-    which are taken by name.
+    The fingerprint is of values, so that one table read from CSV and from Parquet has one fingerprint: 1 is
+    1.0 and True, a missing number is a missing text, -0.0 is 0.0, a category is its value, and a time is
+    the text that pandas writes. The order of the rows counts; the index and the order of the columns do
+    not, as columns are taken by name.
 
-    Takes about a microsecond per row, and 40 MB at most while it works.
+    Takes about a microsecond per row, and at most 40 MB of memory.
 
     >>> one, other = table_fingerprint([[1, 2], [3, 4]], [0, 1]), table_fingerprint([[3, 4], [1, 2]], [1, 0])
     >>> one == other, match_rows(one, other).places.tolist()
@@ -113,8 +113,8 @@ def table_fingerprint(X: Any, y: Any) -> Fingerprint:
 def match_rows(first: Fingerprint, second: Fingerprint) -> RowMatch:
     """Match the rows of the first table with equal rows of the second one.
 
-    A row that is in its old place is matched with that. The others are matched with equal rows elsewhere; of
-    several equal ones, in their order.
+    A row that has kept its index is matched first. Other rows are matched with equal rows elsewhere;
+    several equal ones are matched in order.
     """
     common = min(len(first.rows), len(second.rows))
     places = np.full(len(first.rows), -1, dtype=np.intp)
@@ -132,14 +132,14 @@ def match_rows(first: Fingerprint, second: Fingerprint) -> RowMatch:
 
 
 def _plain(column: Any) -> Any:
-    """Return a column of numbers as an array, of which parts are taken faster than of a series."""
+    """Return a column of numbers as an array, which is sliced faster than a series."""
     dtype = getattr(column, "dtype", None)
     is_plain = isinstance(dtype, np.dtype) and dtype.kind in "fbiu"
     return np.asarray(column) if is_plain else column
 
 
 def _words(column: Any) -> NDArray[np.uint64]:
-    """Return a number for every value of a column, the same for the same values."""
+    """Return a number for each value of a column, equal for equal values."""
     if hasattr(column, "cat"):  # a category is looked up once
         return np.asarray(_value_words([*column.cat.categories, None])[column.cat.codes.to_numpy()])
     values = column if isinstance(getattr(column, "dtype", None), np.dtype) else None
@@ -162,7 +162,7 @@ def _float_words(numbers: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _value_words(values: Iterable[Any]) -> NDArray[np.uint64]:
-    """Return a number for each value of any kind; values of one type are looked up once."""
+    """Return a number for each value of any type; values of one type are looked up once."""
     kind = getattr(getattr(values, "dtype", None), "kind", "")
     listed = values.tolist() if kind in {"O", "U"} and hasattr(values, "tolist") else list(values)
     if set(map(type, listed)) <= _KEYS:
@@ -180,7 +180,7 @@ def _value_words(values: Iterable[Any]) -> NDArray[np.uint64]:
 
 
 def _word(value: Any) -> int:
-    """Return the number of one value: the bits of what is exactly a float, otherwise a digest of its text."""
+    """Return the number of a value: its bits if it is exactly a float, else a digest of its text."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         value = math.nan
     if isinstance(value, bool | int | float | np.number | np.bool_):

@@ -1,4 +1,4 @@
-"""Checks of the rows that every estimator is given."""
+"""Checks of the input rows of every estimator."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from shortlist.errors import BadInputError
 
 
 def checked_fit(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Any, Labels]:
-    """Check shapes and feature names of rows to fit on, and their classes; frames stay frames."""
+    """Check shapes, feature names and classes of rows for a fit; frames stay frames."""
     X = _checked_shape(estimator, X)
     if y is None:
         raise BadInputError("y should be a 1d array of classes, got None. Pass the class of every row.")
@@ -31,21 +31,21 @@ def checked_fit(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Any, Labels]:
 
 
 def plain_labels(y: Any) -> Any:
-    """Return classes as an array that keeps their values and type, also those of pandas' nullable types.
+    """Return classes as an array with the same values and type, also for pandas' nullable types.
 
     >>> import pandas as pd
     >>> plain_labels(pd.Series([2**60, 2**60 + 1], dtype="Int64")).tolist()
     [1152921504606846976, 1152921504606846977]
     """
     dtype = getattr(y, "dtype", None)
-    plain = getattr(dtype, "numpy_dtype", None)  # of pandas' Int64, Float64 and boolean
+    plain = getattr(dtype, "numpy_dtype", None)  # of pandas' Int64, Float64 and boolean types
     if plain is not None and not y.isna().any():
         return y.to_numpy(dtype=plain)
     return np.asarray(y)
 
 
 def checked_rows(estimator: BaseEstimator, X: Any) -> Any:
-    """Check shapes and feature names of rows to answer."""
+    """Check shapes and feature names of rows to predict."""
     X = _checked_shape(estimator, X)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return X
@@ -64,10 +64,10 @@ def as_random_state(value: Any, argument: str) -> Any:
 
 
 def refuse_fit_options(estimator: BaseEstimator, given: Mapping[str, Any]) -> None:
-    """Refuse arguments of ``fit`` beyond its own parameters, with a sentence for weights of rows.
+    """Refuse arguments of ``fit`` beyond its parameters, with a sentence about weights of rows.
 
-    Raises BadInputError if there are weights of rows; every estimator here counts rows, as whole numbers.
-    Raises TypeError if there is anything else, as for any function.
+    Raises BadInputError for weights of rows, as every estimator here counts rows as integers. Raises
+    TypeError for anything else, as any function does.
     """
     name = type(estimator).__name__
     if "sample_weight" in given:
@@ -95,14 +95,14 @@ def classes_of(y: Labels, *, name: str = "y", most: int | None = None) -> Labels
 
 
 def take_rows(X: Any, rows: NDArray[np.integer]) -> Any:
-    """Return some rows of a frame or an array."""
+    """Return the given rows of a frame or an array."""
     return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
 
 
 def refuse_quantities(y: Labels) -> None:
-    """Refuse labels that are no classes, such as numbers with fractions.
+    """Refuse labels that are quantities, such as numbers with fractions.
 
-    The words are scikit-learn's, whose checks look for them.
+    The words are those that scikit-learn's checks look for.
     """
     try:
         check_classification_targets(y)
@@ -128,11 +128,11 @@ def _checked_shape(estimator: BaseEstimator, X: Any) -> Any:
 
 
 Check: TypeAlias = Callable[[Any, str], object]
-"""Refuses a bad value of the named option, with one sentence."""
+"""Function that refuses a bad value of the named option, with one sentence."""
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """A classifier of rows with text, categories and gaps, which counts every row once."""
+    """Classifier of rows with text, categories and gaps, which counts every row once."""
 
     CHECKS: ClassVar[dict[str, Check]] = {"random_state": as_random_state}
     """Check of each option that can be checked alone, in this order."""
@@ -140,18 +140,18 @@ class TableClassifier(ClassifierMixin, BaseEstimator, ABC):
     classes_: Labels
 
     MOST_CLASSES: ClassVar[int | None] = None
-    """Largest number of classes that can be told apart; None is any number."""
+    """Largest supported number of classes; None for any number."""
 
     @abstractmethod
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from these rows."""
+        """Fit on these rows."""
 
     @abstractmethod
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows that get their class; a row without an answer counts as wrong."""
+        """Return the share of rows with the right class; a row without an answer counts as wrong."""
         known = set(self.classes_.tolist())
         pairs = zip(np.asarray(self.predict(X)).tolist(), plain_labels(y).tolist(), strict=True)
         return float(
@@ -159,7 +159,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, ABC):
         )
 
     def check_options(self, y: Labels) -> None:
-        """Refuse classes and options that cannot be used, before any long work."""
+        """Refuse unusable classes and options, before any long work."""
         classes_of(y, name="the target", most=self.MOST_CLASSES)
         for option, check in self.CHECKS.items():
             check(getattr(self, option), option)

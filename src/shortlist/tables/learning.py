@@ -1,4 +1,4 @@
-"""Tables to learn from: rows, a column that holds the class, and what looks wrong with either."""
+"""Tables to learn from: features, a class column, and suspicious columns."""
 
 import re
 from collections.abc import Sequence
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from shortlist.tables.splits import Cases
 
 FILE = "shortlist_file"
-"""Key under which a table keeps the name of the file that it was read from."""
+"""Key of a table's attribute with the name of its file."""
 
 FEWEST_ROWS = 20
-"""Number of rows; with fewer, a column of different values says nothing."""
+"""Least number of rows for judging a column of distinct values."""
 
 MOST_NUMBERS = 20
-"""A target of more different numbers than these is a class only if each of them has rows enough."""
+"""Number of different values above which a numeric target is a class only if each value has enough rows."""
 
 ROWS_PER_NUMBER = 5
-"""Enough rows of each value, on average."""
+"""Mean number of rows per value that is enough."""
 
 NAMES_OF_ROWS = (
     "id",
@@ -46,8 +46,8 @@ NAMES_OF_ROWS = (
     "session",
     "encounter",
 )
-"""A column is called like an identifier if its name is one of these words, or begins or ends with
-one of the first four.
+"""Words of an identifier: a column is named like one if its name is one of these words, or begins or ends
+with one of the first four.
 """
 
 
@@ -55,20 +55,20 @@ NAMES_OF_JUDGES = (
     *("judge", "model", "rater", "annotator", "labeler", "labeller", "classifier", "reviewer", "coder"),
     *("expert", "worker", "test", "analyte", "measurement", "parameter", "variable"),
 )
-"""Word in the name of the column of judges, or of tests, in a long log."""
+"""Words in the name of the column of judges, or of tests, in a long log."""
 
 
 class LearningTable(NamedTuple):
-    """A table as classifiers learn from it."""
+    """Table for classifiers to learn from."""
 
     X: "pd.DataFrame"
-    """The features."""
+    """Features of every row."""
     y: "pd.Series[Any]"
-    """The class of every row."""
+    """Class of every row."""
     ids: tuple[str, ...]
-    """Columns that name rows or cases: no features, but kept next to the answers to new rows."""
+    """Columns that name rows or cases: no features, but written beside the answers to new rows."""
     cases: "Cases | None" = None
-    """Case of each row, where a column gives it, ``(n_samples,)``."""
+    """Case of each row, ``(n_samples,)``; None without a column for it."""
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -86,15 +86,14 @@ def read_table(
 ) -> "pd.DataFrame":
     """Read a table from a file, from standard input (``-``), or a known one (``example:NAME``).
 
-    Known are the tables that scikit-learn ships, and the public sets that were fetched. Their class is in the
-    column ``target``. Raises BadFileError if the file is missing, empty or not a table. Raises BadInputError
-    if there is no such example, or it must be fetched first.
+    Known tables are those that scikit-learn ships, and the public sets that were fetched. Their class is in
+    the column ``target``. Raises BadFileError if the file is missing, empty or not a table. Raises
+    BadInputError if there is no such example, or it must be fetched first.
 
-    `source`: what to read; see :func:`shortlist.tables.files.read_table_file` for the formats. `notes`: gets
-    a sentence for everything that a reader of the answer should know about how the file was read. `words`:
-    columns of a file that are text, even if they look like numbers. `marker`: what stands in a cell of a file
-    that was not requested yet; it may be among numbers. `rules`: which words are gaps, and what stands before
-    decimals.
+    `source`: name of the file; for the formats see :func:`shortlist.tables.files.read_table_file`. `notes`:
+    receives sentences about the reading, for readers of the answer. `words`: columns of a file that are
+    text, even if they look like numbers. `marker`: text of a cell that was not acquired yet; it may occur
+    among numbers. `rules`: words for gaps, and decimal sign.
     """
     name = str(source)
     if name.startswith(EXAMPLE_PREFIX):
@@ -118,16 +117,17 @@ def split_target(
 ) -> LearningTable:
     """Return the features and the target of a table, without columns that name rows.
 
-    A column of at least 20 rows names them if all of its values differ, and are words, or whole numbers that
-    are consecutive, rise from row to row, or stand under a name such as ``id`` or ``patient_id``. Numbers
-    with decimals are measurements. Raises BadInputError if a named column is missing, no feature is left, a
-    row has no target, all rows have one class, or the target looks like a number to predict: it has
-    fractions, or more than 20 different values with fewer than 5 rows each.
+    A column of at least 20 rows names them if all of its values differ, and it holds words or certain
+    integers. The integers must be consecutive, rise from row to row, or have a heading such as ``id`` or
+    ``patient_id``. Numbers with decimals are measurements. Raises BadInputError if a named column is
+    missing, no feature is left, a row has no target, or all rows have one class. It is raised too if the
+    target looks like a quantity: it has fractions, or more than 20 different values with fewer than 5 rows
+    each.
 
-    `table`: as :func:`read_table` returns it. `target`: the column that holds the class. `drop`: columns to
-    leave out. `keep`: columns that are features even if they look like names of rows. `group`: column that
-    says of which case a row is. It is no feature. `notes`: gets a sentence about columns that name rows, that
-    might, and that are empty.
+    `table`: table from :func:`read_table`. `target`: the class column. `drop`: columns to leave out.
+    `keep`: columns that are features even if they look like names of rows. `group`: column with the case of
+    each row; it is no feature. `notes`: receives a sentence about columns that name rows, may name rows, or
+    are empty.
     """
     _check_columns(table, target, drop, keep, group)
     y = table[target]
@@ -148,7 +148,7 @@ def split_target(
         raise BadInputError(
             _file(table), "must have a column besides the target", "none", "Drop fewer columns."
         )
-    tells = len(X) >= FEWEST_ROWS  # fewer rows tell nothing of a column, and there may be 100,000 columns
+    tells = len(X) >= FEWEST_ROWS  # fewer rows show nothing about a column, and there may be 100,000 columns
     ids = tuple(
         name for name in X.columns if name == group or (tells and name not in keep and _names_rows(X[name]))
     )
@@ -180,11 +180,11 @@ def split_target(
 def labelled_rows(
     table: "pd.DataFrame", features: Sequence[str], target: str, classes: Any
 ) -> "tuple[pd.DataFrame, NDArray[Any]]":
-    """Return the features and the classes of rows that measure what other rows chose.
+    """Return features and classes of rows that measure a choice made on other rows.
 
-    Raises BadInputError if a column is missing, a row has no class, or one that the other rows do not have.
+    Raises BadInputError if a column is missing, or the class of a row is missing or unknown.
 
-    `table`: as :func:`read_table` returns it. `classes`, ``(n_classes,)``: those that are known.
+    `table`: table from :func:`read_table`. `classes`, ``(n_classes,)``: the known classes.
     """
     import numpy as np
 
@@ -212,15 +212,15 @@ def labelled_rows(
 
 
 def _as_typed(label: Any) -> str:
-    """Return a class as one types it: 1 and 1.0 are one number."""
+    """Return a class as people type it: 1 and 1.0 are the same number."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
 def long_log(table: "pd.DataFrame", target: str) -> str:
-    """Say that a table holds a row for each answer, not for each case, and what to do; "" if it does not.
+    """Return a sentence about a table with one row per answer instead of one per case; "" otherwise.
 
-    In such a log a column says whose answer a row is, and no judge answers a case twice; all rows of a case
-    have its class, and a case has two answers or more on average.
+    In such a log a column names the judge of each answer, and no judge answers a case twice. All rows of a
+    case have the same class, and a case has two answers or more on average.
     """
     names = [str(name) for name in table.columns if name != target]
     judges = [name for name in names if not set(NAMES_OF_JUDGES).isdisjoint(_words_of(name))]
@@ -240,7 +240,7 @@ def long_log(table: "pd.DataFrame", target: str) -> str:
 
 
 def _is_case_of(table: "pd.DataFrame", case: str, judge: str, target: str) -> bool:
-    """Whether a column names cases of one class, each answered once at most by every judge."""
+    """Whether a column names cases of one class each, answered at most once by every judge."""
     n_cases = table[case].nunique()
     if table[case].dtype.kind in "fbmM" or not 2 <= n_cases <= len(table) // 2:
         return False
@@ -251,7 +251,7 @@ def _is_case_of(table: "pd.DataFrame", case: str, judge: str, target: str) -> bo
 def _check_columns(
     table: "pd.DataFrame", target: str, drop: Sequence[str], keep: Sequence[str], group: str | None
 ) -> None:
-    """Refuse names of columns that a table has not, and columns that are asked to be two things."""
+    """Refuse names of missing columns, and columns named for two purposes."""
     columns = list(table.columns)
     for name in (target, *drop, *keep, *([] if group is None else [group])):
         if name not in columns:
@@ -276,7 +276,7 @@ def _check_columns(
 
 
 def select_columns(table: "pd.DataFrame", names: Sequence[str]) -> "pd.DataFrame":
-    """Return the named columns in order; missing ones are an error, others are left out."""
+    """Return the named columns in order, without others; raise an error for a missing one."""
     missing = [name for name in names if name not in table.columns]
     if missing:
         raise BadInputError(
@@ -291,7 +291,7 @@ def _file(table: "pd.DataFrame") -> str:
 
 
 def shown(names: Sequence[str]) -> str:
-    """List names for people, the first eight of many."""
+    """List names for people: all of them, or the first eight of many."""
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
     return ", ".join(map(repr, names[:8])) + more
 
@@ -314,7 +314,7 @@ def _refuse_numbers_to_predict(y: "pd.Series[Any]", file: str) -> None:
 
 
 def _suspicions(X: "pd.DataFrame") -> list[str]:
-    """Say which features tell nothing about new rows, without a look at each of very many alone."""
+    """Return sentences about features that are empty, or different in every row."""
     notes = []
     for name, dtype, is_empty in zip(X.columns, X.dtypes, X.isna().all(), strict=True):
         if is_empty:
@@ -328,7 +328,7 @@ def _suspicions(X: "pd.DataFrame") -> list[str]:
 
 
 def _names_rows(column: "pd.Series[Any]") -> bool:
-    """Whether a column names the rows, as far as its values and its own name tell."""
+    """Whether a column names the rows, judged by its values and its heading."""
     if not _all_differ(column):
         return False
     if column.dtype.kind not in "iuf":
@@ -361,9 +361,9 @@ def _cases(table: "pd.DataFrame", group: str, target: str) -> "Cases":
 
 
 def _repeats(column: "pd.Series[Any]", y: "pd.Series[Any]") -> str:
-    """Say that a column seems to name cases of several rows; "" if it does not.
+    """Return a sentence about a column that seems to name cases of several rows; "" otherwise.
 
-    Such a column is called like an identifier, or each of its values has rows of one class only.
+    Such a column is named like an identifier, or all rows of each of its values have the same class.
     """
     if column.dtype.kind in "fbmM":
         return ""
@@ -385,12 +385,12 @@ def _all_differ(column: "pd.Series[Any]") -> bool:
 
 
 def _is_time(column: "pd.Series[Any]") -> bool:
-    """Whether a column holds points in time, or spans of it, which are measured."""
+    """Whether a column holds points in time or durations, which are measurements."""
     return column.dtype.kind in "mM"
 
 
 def _is_called_like_an_id(name: str) -> bool:
-    """Whether a name is that of an identifier, in whatever spelling.
+    """Whether a heading is that of an identifier, in any spelling.
 
     >>> [_is_called_like_an_id(name) for name in ("ID", "patientId", "case-id", "Patient", "humid", "age")]
     [True, True, True, True, False, False]
@@ -403,7 +403,7 @@ def _is_called_like_an_id(name: str) -> bool:
 
 
 def _words_of(name: str) -> list[str]:
-    """Return the words of a name, in small letters.
+    """Return the words of a name in lower case.
 
     >>> _words_of("patientId"), _words_of("Model_name 2")
     (['patient', 'id'], ['model', 'name', '2'])

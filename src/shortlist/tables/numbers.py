@@ -1,7 +1,7 @@
-"""Numbers as people write them: decimal commas, marks between thousands, currencies, and words for gaps.
+"""Numbers as people write them: decimal commas, thousands separators, currencies, and gaps.
 
-There is one rule for every table. A column holds numbers if all of its cells do, in one notation. An empty
-cell is a gap everywhere; ``NA``, ``None`` and the like are gaps in a column of numbers or truth values, and
+Every table follows one rule. A column holds numbers if all of its cells do, in one notation. An empty cell
+is a gap everywhere. ``NA``, ``None`` and the like are gaps in a column of numbers or truth values, but
 words in any other, so that they can be answers and classes.
 """
 
@@ -15,15 +15,15 @@ from shortlist.errors import BadFileError
 
 POINT, COMMA = "point", "comma"
 DECIMALS = (POINT, COMMA)
-"""Characters before the decimals of a number."""
+"""Possible decimal signs."""
 
 AGREED = "decimal"
-"""Attribute of a table that was read from text: the notation of its numbers, if it tells one."""
+"""Attribute of a table read from text: the notation of its numbers, if it is known."""
 
 GAP_WORDS = frozenset(
     {"na", "n/a", "nan", "-nan", "none", "null", "<na>", "#na", "#n/a", "#n/a n/a", "1.#ind", "-1.#ind"}
 )
-"""Words that stand for a gap among numbers, in small letters."""
+"""Words for a gap among numbers, in lower case."""
 
 TRUTHS = frozenset({"true", "false"})
 
@@ -40,10 +40,10 @@ _WRITTEN = {
 
 
 class CellRules(NamedTuple):
-    """Rules for reading cells of a table, where a user gives them.
+    """Rules of a user for reading cells of a table.
 
-    `gaps`: words that are gaps in every column, in place of :data:`GAP_WORDS` among numbers; None: the usual
-    rule. `decimal`: what stands before decimals, ``"point"`` or ``"comma"``, where columns fit both.
+    `gaps`: words that are gaps in every column, in place of :data:`GAP_WORDS` among numbers; None: the
+    usual rule. `decimal`: decimal sign, ``"point"`` or ``"comma"``, for columns that fit both.
     """
 
     gaps: tuple[str, ...] | None = None
@@ -62,9 +62,10 @@ USUAL = CellRules()
 class Written(NamedTuple):
     """Notation of a column of numbers.
 
-    `plain`: for each notation that fits all cells, each different cell as a plain number with a point, "" for
-    a gap. `currency`: the sign that is left out. `is_plain`: whether every cell is a plain number already.
-    `agrees`: whether every cell is the same number in both notations, of which only one is in `plain` then.
+    `plain`: for each notation that fits all cells, each different cell as a plain number with a point, ""
+    for a gap. `currency`: the currency sign, which is left out. `is_plain`: whether every cell is a plain
+    number already. `agrees`: whether every cell is the same number in both notations; then `plain` has only
+    one of them.
     """
 
     plain: Mapping[str, dict[str, str]]
@@ -74,7 +75,7 @@ class Written(NamedTuple):
 
 
 def as_plain(text: str, notation: str) -> tuple[str, str] | None:
-    """Return a number as plain text and the currency beside it; None if it is no number in that notation.
+    """Return a number as plain text and its currency; None if it is no number in that notation.
 
     >>> as_plain("1.202,34 €", COMMA), as_plain("$0.05", POINT), as_plain("1,5", POINT)
     (('1202.34', '€'), ('0.05', '$'), None)
@@ -95,7 +96,7 @@ def as_plain(text: str, notation: str) -> tuple[str, str] | None:
 
 
 def readings(text: str) -> list[str]:
-    """Return the different plain numbers that a text may be: none, one, or two where notations disagree.
+    """Return the plain numbers that a text may mean: none, one, or two if notations disagree.
 
     >>> readings("1,5"), readings("1,234"), readings("five")
     (['1.5'], ['1234', '1.234'], [])
@@ -104,12 +105,12 @@ def readings(text: str) -> list[str]:
 
 
 def is_plain_number(text: str) -> bool:
-    """Whether a text is a number with a point, without marks between thousands or a currency."""
+    """Whether a text is a number with a point, without thousands separators or a currency."""
     return as_plain(text, POINT) == (text.strip(), "")
 
 
 def agreed_by_cells(cells: Iterable[str]) -> str | None:
-    """Return the notation of cells with both marks, such as ``1.300,50``; None if none or both are there."""
+    """Return the notation of cells with both signs, such as ``1.300,50``; None for none or both notations."""
     told = {
         notation
         for one in cells
@@ -120,9 +121,10 @@ def agreed_by_cells(cells: Iterable[str]) -> str | None:
 
 
 def number_in_table(name: str, column: str, cell: str, agreed: str | None) -> str | None:
-    """Return a cell as a plain number in the notation of its table, None if it is no number in that.
+    """Return a cell as a plain number in the notation of its table; None if it is no such number.
 
-    `agreed`: the notation; None where nothing tells it. Raises BadFileError then if both fit and differ.
+    `agreed`: the notation; None if it is unknown. Raises BadFileError then if both notations fit and
+    differ.
     """
     by_point, by_comma = as_plain(cell, POINT), as_plain(cell, COMMA)
     if agreed is None and by_point and by_comma and by_point[0] not in {by_comma[0], cell.strip()}:
@@ -133,9 +135,9 @@ def number_in_table(name: str, column: str, cell: str, agreed: str | None) -> st
 
 
 def as_written(texts: Iterable[str], rules: CellRules = USUAL) -> Written | None:
-    """Return the notation of the different cells of a column as numbers; None if some are words.
+    """Return the notation of the different cells of a column; None if some are words.
 
-    A column of gaps alone is no column of numbers.
+    A column of gaps only is no column of numbers.
     """
     plain: dict[str, dict[str, str]] = {notation: {} for notation in DECIMALS}
     currencies: set[str] = set()
@@ -169,10 +171,10 @@ def as_written(texts: Iterable[str], rules: CellRules = USUAL) -> Written | None
 
 
 def misfit(texts: Iterable[str], rules: CellRules = USUAL) -> tuple[str, str] | None:
-    """Return the first cell that keeps a column from being numbers, and one of those that it does not fit.
+    """Return the first cell that keeps a column from being numbers, and a cell that it contradicts.
 
-    The notation is that of most cells, and the currency that of most of these. None if no cell is a number,
-    or all fit.
+    The notation is that of most cells, and the currency that of most of these. Returns None if no cell is a
+    number, or all fit.
 
     >>> misfit(["1.202,34", "2.500,00", "350.00 EUR ca."]), misfit(["5 €", "$ 5", "6 €"])
     (('350.00 EUR ca.', '1.202,34'), ('$ 5', '5 €'))
@@ -199,15 +201,15 @@ def told_numbers(
     separator: str = ",",
     has_points: bool = False,
 ) -> dict[str, dict[str, str]]:
-    """Return the columns of numbers among columns of text: each different cell as a plain number.
+    """Return the columns of numbers among columns of text, with each different cell as a plain number.
 
-    `columns`: the different cells of each column. `separator`: what parts the columns. A comma alone, as in
-    ``1,5``, is a decimal comma in a file whose columns other signs part; between commas such cells are words.
-    `has_points`: whether other columns have decimal points. `notes`: gets a sentence on how numbers are
-    written.
+    `columns`: the different cells of each column. `separator`: separator of the columns. A comma alone, as
+    in ``1,5``, is a decimal comma in a file with another separator; between commas such cells are words.
+    `has_points`: whether other columns have decimal points. `notes`: receives a sentence on the notation of
+    numbers.
 
-    Raises BadFileError if a column may be read in two ways, such as one of ``1,234``, and no other column of
-    the file tells how its numbers are written.
+    Raises BadFileError if a column is ambiguous, such as one of ``1,234``, and no other column of the file
+    shows the notation.
     """
     written = {column: one for column, texts in columns.items() if (one := as_written(texts, rules))}
     certain = _certain(written, has_points)
@@ -240,7 +242,7 @@ def agreed_notation(
     separator: str = ",",
     has_points: bool = False,
 ) -> str | None:
-    """Return the notation in which a table's numbers are read; None if nothing tells. See `told_numbers`."""
+    """Return the notation of a table's numbers; None if it is unknown. See `told_numbers`."""
     if rules.decimal is not None:
         return rules.decimal
     written = {column: one for column, texts in columns.items() if (one := as_written(texts, rules))}
@@ -251,7 +253,7 @@ def agreed_notation(
 
 
 def _certain(written: Mapping[str, Written], has_points: bool) -> set[str]:
-    """Return the notations of columns that fit one only; a column that is the same in both tells nothing."""
+    """Return the notations of columns that fit only one; a column equal in both shows nothing."""
     return ({POINT} if has_points else set()) | {
         next(iter(one.plain))
         for one in written.values()
@@ -260,7 +262,7 @@ def _certain(written: Mapping[str, Written], has_points: bool) -> set[str]:
 
 
 def _has_marks(one: Written) -> bool:
-    """Whether the notation of a column shows: in decimals, or in marks between thousands."""
+    """Whether a column shows its notation, by decimals or by thousands separators."""
     return any(
         "." in plain or plain != text.strip()
         for cells in one.plain.values()
@@ -270,7 +272,7 @@ def _has_marks(one: Written) -> bool:
 
 
 def _notation(one: Written, certain: set[str], rules: CellRules, separator: str) -> str | None:
-    """Return in which notation a column is read; None if it is taken for words, "" if it may be either."""
+    """Return the notation of a column; None if it is taken for words, "" if it is ambiguous."""
     if len(one.plain) == 1:
         (only,) = one.plain
         is_bare = only == COMMA and separator == "," and not one.currency

@@ -1,8 +1,8 @@
-"""Rows split by class: every part gets of each class what it gets of all rows.
+"""Splits of rows by class: every part has the same shares of the classes as all rows.
 
-The numbers that a seed leads to are part of the answers: :func:`hold_out` and :func:`shuffled_folds` draw as
-scikit-learn does, the others class by class from a generator of numpy. Where several rows are of one case,
-:func:`split_cases` lets any of them split whole cases.
+The rows drawn for a seed are part of the answers: :func:`hold_out` and :func:`shuffled_folds` draw as
+scikit-learn does, the others class by class from a generator of numpy. If cases have several rows,
+:func:`split_cases` makes any of them split whole cases.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,50 +18,51 @@ RowNumbers = NDArray[np.intp]
 """Row numbers."""
 
 Cases = NDArray[np.intp]
-"""Case of each row, as numbers from 0 without gaps."""
+"""Case of each row, numbered from 0 without gaps."""
 
 TEST_SHARE = 0.10
-"""Share of all rows held out for the test of ensembles (Section 5.1 of the pruning paper)."""
+"""Share of all rows in the test set of ensembles (Section 5.1 of the pruning paper)."""
 
 PRUNING_SHARE = 0.27
 """Share of all rows that selects members; the remaining 63 % fit classifiers (the same section)."""
 
 SELECTION_SHARE = 0.3
-"""Share of the rows without those of the test that selects members, the paper's 27 : 63 rounded."""
+"""Share of the rows outside the test set that selects members, the paper's 27 : 63 rounded."""
 
 STAGE_SHARE = 1 / 3
-"""Share of rows held out where stages are not validated out of fold."""
+"""Share of rows held out for stages that are not validated out of fold."""
 
 PAPER_STAGE_SHARES = (0.5, 0.25, 0.25)
-"""Shares of the rows that fit subclassifiers, choose stage assignments, and measure (Sec. 4.3.1 of EMSCO)."""
+"""Shares of the rows that fit subclassifiers, that choose stage assignments, and that measure (Sec. 4.3.1
+of EMSCO).
+"""
 
 CASE_SHARE = 0.25
-"""Share of the cases of a log that is held out where not all of them choose."""
+"""Share of the cases of a log that is held out, unless all of them choose."""
 
 THRESHOLD_SHARE = 0.25
-"""Share of the calibration rows that chooses the thresholds to test, where no other rows can."""
+"""Share of the calibration rows that chooses the thresholds to test, if no other rows can."""
 
 N_FOLDS = 5
 """Default number of folds for out-of-fold answers."""
 
 MOST_ROWS_IN_FOLDS = 2_000
-"""Number of rows up to which tables are used out of fold by default."""
+"""Largest number of rows for which out-of-fold answers are the default."""
 
 IN_NO_FOLD = -1
-"""The fold of rows that always fit: those of a class with one row."""
+"""Fold of rows that always fit: those of a class with one row."""
 
 
 def split_cases(
     y: Labels, cases: Cases | None, split: Callable[[Labels], Sequence[RowNumbers]]
 ) -> list[RowNumbers]:
-    """Split rows as `split` does, keeping all rows of a case in one part.
+    """Split rows as `split` does, but keep all rows of a case in one part.
 
-    A case takes part as one row of the rarest class among its rows, so shares are those of cases. Raises
+    A case counts as one row of the rarest class among its rows, so shares are those of cases. Raises
     BadInputError if all rows of a class are of cases outside the first part.
 
-    `y`, ``(n_samples,)``: classes. `cases`, ``(n_samples,)``: of which case each row is; None: every row is
-    one of its own. `split`: gets classes, and returns row numbers for each part; the first is the one that
-    fits.
+    `y`, ``(n_samples,)``: classes. `cases`, ``(n_samples,)``: case of each row; None: every row is a case.
+    `split`: function of classes that returns the row numbers of each part; the first part fits.
 
     >>> y, cases = np.array(["a", "a", "a", "b", "b", "a"]), np.array([0, 0, 1, 2, 2, 2])
     >>> [part.tolist() for part in split_cases(y, cases, lambda y: [np.array([0, 2]), np.array([1])])]
@@ -98,7 +99,7 @@ def classes_of_cases(y: Labels, cases: Cases | None) -> Labels:
 
 
 def cases_of_rows(cases: Cases | None, rows: RowNumbers) -> Cases | None:
-    """Return the cases of some rows, numbered anew; None where rows are of no cases.
+    """Return the cases of some rows, renumbered; None without cases.
 
     >>> cases_of_rows(np.array([0, 0, 1, 2]), np.array([0, 3])).tolist()
     [0, 1]
@@ -107,7 +108,7 @@ def cases_of_rows(cases: Cases | None, rows: RowNumbers) -> Cases | None:
 
 
 def one_row_a_case(rows: RowNumbers, cases: Cases | None, seed: int) -> RowNumbers:
-    """Draw one of the rows of every case, in rising order; without cases, return the rows.
+    """Draw one row of every case, in rising order; without cases return the rows.
 
     >>> one_row_a_case(np.array([0, 1, 4]), np.array([0, 0, 1, 1, 2]), 0).tolist()
     [0, 4]
@@ -121,11 +122,11 @@ def one_row_a_case(rows: RowNumbers, cases: Cases | None, seed: int) -> RowNumbe
 def hold_out(
     y: Labels, share: float, seed: int, *, rounded: Callable[[float], int] = round
 ) -> tuple[RowNumbers, RowNumbers]:
-    """Hold a share of the rows out, and at least as many as there are classes with two rows or more.
+    """Hold out a share of the rows, at least one per class with two rows or more.
 
-    `y`: classes, ``(n_samples,)``; one of them must have two rows. `share`: at most one half. `seed`: of
-    scikit-learn's ``train_test_split``. `rounded`: turns the share of the rows into a whole number. `kept`,
-    `held`, which it returns: in random order. Classes with one row only are kept, and come first.
+    `y`: classes, ``(n_samples,)``; one of them must have two rows. `share`: at most one half. `seed`: seed
+    of scikit-learn's ``train_test_split``. `rounded`: rounds the number of rows. `kept`, `held`, which it
+    returns: in random order. Classes with only one row are kept, and come first.
 
     >>> y = np.array(["a", "a", "b", "a", "c", "b", "a"])
     >>> kept, held = hold_out(y, 0.3, 0)
@@ -143,7 +144,7 @@ def hold_out(
 
 
 def keep_rows_apart(n_rows: int, share: float, seed: int) -> tuple[RowNumbers, RowNumbers]:
-    """Draw a share of the rows without regard to classes, as new rows come; return the others, and these.
+    """Draw a share of the rows regardless of class, as new rows come; return the others and the share.
 
     >>> [part.tolist() for part in keep_rows_apart(5, 0.4, 0)]
     [[0, 1, 3], [2, 4]]
@@ -158,7 +159,7 @@ def shuffled_folds(
 ) -> Iterator[tuple[RowNumbers, RowNumbers]]:
     """Yield the training and the held-out rows of each fold of a shuffled ``StratifiedKFold``.
 
-    With cases, these are dealt to the folds, and their rows with them.
+    Cases, if given, are dealt to the folds with all of their rows.
     """
     from sklearn.model_selection import StratifiedKFold
 
@@ -171,7 +172,7 @@ def shuffled_folds(
 def cut_classes(
     y: Labels, cuts: Callable[[int], Sequence[int]], rng: np.random.Generator
 ) -> list[RowNumbers]:
-    """Cut each class, shuffled, into parts, and return the rows of each part in rising order.
+    """Cut each class, shuffled, into parts; return the rows of each part in rising order.
 
     >>> y = np.array([0, 0, 1, 1, 1, 1])
     >>> small, large = cut_classes(y, lambda n: [n // 2], np.random.default_rng(0))
@@ -183,9 +184,9 @@ def cut_classes(
 
 
 def deal_classes(y: Labels, n_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Deal the rows out to folds, class after class, and return the fold of every row.
+    """Deal the rows to folds, class after class; return the fold of every row.
 
-    Folds differ by one row at most, in all and of each class.
+    Folds differ by at most one row, both in total and in each class.
 
     >>> fold_of = deal_classes(np.array([0, 1, 0, 1, 1]), 2, np.random.default_rng(0))
     >>> np.bincount(fold_of).tolist()
@@ -202,8 +203,8 @@ def deal_classes(y: Labels, n_folds: int, rng: np.random.Generator) -> NDArray[n
 def deal_folds(y: Labels, n_folds: int, seed: int, cases: Cases | None = None) -> NDArray[np.int8]:
     """Return the fold of every row, dealt class by class; -1 for a class with one row.
 
-    Whole cases are dealt where `cases` says of which case each row is. Raises BadInputError if no class has
-    two rows.
+    With `cases`, the case of each row, whole cases are dealt. Raises BadInputError if no class has two
+    rows.
 
     >>> deal_folds(np.array(["a", "a", "b", "a", "a"]), 2, 0).tolist()
     [1, 0, -1, 0, 1]

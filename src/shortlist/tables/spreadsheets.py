@@ -1,4 +1,4 @@
-"""Rows as CSV or an Excel workbook, in which no text is ever a formula, and workbooks read as text."""
+"""Rows as CSV or an Excel workbook, in which no text is a formula, and workbooks read as text."""
 
 import contextlib
 import csv
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 Cell: TypeAlias = str | bool | int | float | Decimal | None
-"""A text, a truth value, a number, or nothing."""
+"""Content of a cell: a text, a truth value, a number, or None."""
 
 WORKBOOK = ".xlsx"
 SPREADSHEET_ENDINGS = (".csv", WORKBOOK)
-"""Endings of the files that :func:`save_rows` can write."""
+"""Endings of the files that :func:`save_rows` writes."""
 
 MOST_ROWS, MOST_COLUMNS, MOST_CHARACTERS = 1_048_576, 16_384, 32_767
 """Limits of Excel: rows and columns of a sheet, and characters of a cell."""
@@ -37,11 +37,11 @@ MOST_ROWS, MOST_COLUMNS, MOST_CHARACTERS = 1_048_576, 16_384, 32_767
 def save_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     """Write a table as CSV, or as the only sheet of a workbook for a path that ends in ``.xlsx``.
 
-    Whole or not at all. In CSV a text that a spreadsheet would take for a formula has ``'`` before it; in a
-    workbook it is a text by its type. A number that Excel, which keeps 15 digits, could not hold is written
-    there as text. Truth values are the texts ``true`` and ``false``. Raises BadInputError if the ending is
-    another one, or the table is larger than a sheet of Excel. Raises MissingDependencyError if it is to be a
-    workbook, and the package that writes those is not installed.
+    The file is written whole or not at all. In CSV a text that a spreadsheet would take for a formula
+    begins with ``'``; in a workbook its type is text. A number with more digits than the 15 of Excel is
+    written there as text. Truth values are the texts ``true`` and ``false``. Raises BadInputError if the
+    ending is another one, or the table is larger than a sheet of Excel. Raises MissingDependencyError for a
+    workbook if the package that writes it is not installed.
     """
     ending = Path(path).suffix.casefold()
     if ending not in SPREADSHEET_ENDINGS:
@@ -111,14 +111,14 @@ def _workbook_cell(cell: Cell) -> str | float | None:
 
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
-"""Beginning of a guarded text, or of a formula in spreadsheets, which may call programs."""
+"""Pattern of the beginning of a guarded text, or of a formula in spreadsheets, which may call programs."""
 
 HARMLESS = re.compile(r"[=+\-@]|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-"""A sign alone, or a number: spreadsheets show it as it is."""
+"""Pattern of a sign alone, or of a number: spreadsheets show it unchanged."""
 
 
 def guarded(text: str) -> str:
-    """Return a text for a cell, with ``'`` before it where a spreadsheet would take it for a formula.
+    """Return a text for a cell, with a leading ``'`` if a spreadsheet would take it for a formula.
 
     >>> guarded("GPS"), guarded("=1+1"), guarded("-1.5"), unguarded(guarded("-Xmx")), guarded("'=1")
     ('GPS', "'=1+1", '-1.5', '-Xmx', "''=1")
@@ -132,7 +132,7 @@ def unguarded(cell: str) -> str:
 
 
 def guarded_csv(table: "pd.DataFrame") -> str:
-    """Return a table as CSV, in which no text is a formula."""
+    """Return a table as CSV in which no text is a formula."""
     header = [guarded(str(name)) for name in table.columns]
     texts = table.map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
     text: str = texts.to_csv(index=False, header=header, lineterminator="\n")
@@ -140,10 +140,10 @@ def guarded_csv(table: "pd.DataFrame") -> str:
 
 
 WORKBOOK_PART, BINARY_PART = "xl/workbook.xml", "xl/workbook.bin"
-"""The parts that tell a workbook, and one in the binary format, from another zip archive."""
+"""Parts of a zip archive that mark a workbook, and a workbook in the binary format."""
 
 WORKBOOK_ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xltx", ".xltm")
-"""Endings of names of workbooks."""
+"""Endings of workbooks."""
 
 DAMAGED = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
@@ -152,13 +152,13 @@ DAMAGED = (
 """Exceptions that a damaged compressed file may raise."""
 
 MOST_UNPACKED = 2**29
-"""Bytes that a compressed table may unpack to, and all parts of a workbook together."""
+"""Most bytes of an unpacked table, and of all parts of a workbook together."""
 
 
 def is_workbook(name: str, content: bytes) -> bool:
     """Whether a zip archive is an Excel workbook.
 
-    Raises BadFileError if it is none, though it is called one, or is in the binary format.
+    Raises BadFileError if its name is that of a workbook but it is none, or if it has the binary format.
     """
     parts: list[str] = []
     with contextlib.suppress(*DAMAGED), zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -178,10 +178,9 @@ def is_workbook(name: str, content: bytes) -> bool:
 
 
 def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
-    """Refuse a workbook that unpacks to more than it may, whatever it says of its size, or that is damaged.
+    """Refuse a workbook that is damaged or unpacks to too much, whatever its headers state.
 
-    A few cells far apart are too much as well (:func:`check_extent`). Raises BadFileError if it
-    does.
+    A few cells far apart are too much as well (:func:`check_extent`). Raises BadFileError.
     """
     left = most
     sheets: list[zipfile.ZipInfo] = []
@@ -210,12 +209,11 @@ def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
 
 
 def workbook_as_text(name: str, content: bytes, notes: list[str]) -> str:
-    """Return the first sheet as text with commas; formulas count by their saved value.
+    """Return the first sheet as text with commas; a formula counts by its saved value.
 
-    Nothing is calculated, and no file that the workbook links to is looked at. Row k of the sheet is line k
-    of the text as long as no cell holds a line break. Raises MissingDependencyError if python-calamine is not
-    installed. Raises BadFileError if the workbook cannot be read, or unpacks to more than
-    :data:`MOST_UNPACKED` bytes.
+    Nothing is calculated, and no linked file is read. Row k of the sheet is line k of the text as long as
+    no cell holds a line break. Raises MissingDependencyError if python-calamine is not installed. Raises
+    BadFileError if the workbook cannot be read, or unpacks to more than :data:`MOST_UNPACKED` bytes.
     """
     try:
         import python_calamine
@@ -248,7 +246,7 @@ def workbook_as_text(name: str, content: bytes, notes: list[str]) -> str:
 
 
 def _text_of_cell(value: object) -> str:
-    """Write a cell as CSV has it; whole numbers, which Excel keeps as fractions, without a point."""
+    """Return a cell as CSV text; whole numbers, which Excel stores as floats, have no point."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, dt.date | dt.time):
@@ -257,21 +255,21 @@ def _text_of_cell(value: object) -> str:
 
 
 MOST_CELLS = 2**25
-"""Cells from the first to the last that holds something; more would not fit into a part of 512 MB."""
+"""Most cells from the first to the last filled one; more would not fit into a part of 512 MB."""
 
 SHEET_MARK = b"sheetData"
-"""The element that every sheet holds."""
+"""Element of every sheet."""
 
 _PLACE = re.compile(r"([A-Za-z]{1,7})([0-9]{1,10})")
 
 
 def check_extent(name: str, stream: IO[bytes], *, most: int = MOST_CELLS) -> None:
-    """Refuse a sheet whose last cell is so far out that the cells up to it cannot be laid out.
+    """Refuse a sheet with too many cells up to its last filled one.
 
-    Only cells that hold something count; what a sheet says of its own dimension does not. It is read as a
-    stream, and takes about a microsecond per cell. Raises BadFileError if it has more, or is damaged.
+    Only filled cells count, not the dimension stated by the sheet. The sheet is read as a stream, in about
+    a microsecond per cell. Raises BadFileError if it has more cells, or is damaged.
 
-    `most`: cells that the sheet may have.
+    `most`: most cells of the sheet.
     """
     try:
         n_rows, n_columns = _xml_extent(stream)
@@ -285,7 +283,7 @@ def check_extent(name: str, stream: IO[bytes], *, most: int = MOST_CELLS) -> Non
 
 
 def _xml_extent(stream: IO[bytes]) -> tuple[int, int]:
-    """Return the numbers of rows and columns up to the last cells with a value; places may be left out."""
+    """Return the numbers of rows and columns up to the last filled cells; references may be missing."""
     row = column = n_rows = n_columns = 0
     at_row = 0
 

@@ -1,4 +1,4 @@
-"""Tables as text: how it is encoded, what parts its columns, and whether rows have all cells."""
+"""Tables as text: encoding, separator of columns, and number of cells in rows."""
 
 import codecs
 import csv
@@ -30,21 +30,21 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 MARKS = {
     codecs.BOM_UTF8: "utf-8",
-    codecs.BOM_UTF32_LE: "utf-32-le",  # begins with the mark of UTF-16, so it stands before that
+    codecs.BOM_UTF32_LE: "utf-32-le",  # begins with the mark of UTF-16, so it comes before it
     codecs.BOM_UTF32_BE: "utf-32-be",
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-"""The encoding that each byte-order mark stands for."""
+"""Encoding by byte-order mark."""
 
 ROWS_TO_TELL = 1000
-"""Number of rows that decide between two separators that both stand in the header."""
+"""Number of rows that decide between two separators in the header."""
 
 
 def decoded(name: str, content: bytes) -> str:
-    """Return the text of a file that is UTF-8, or has a byte-order mark.
+    """Return the text of a file in UTF-8, or with a byte-order mark.
 
-    Raises BadFileError if it is neither; the sentence says what to do.
+    Raises BadFileError for other encodings; the message gives advice.
     """
     mark = next((one for one in MARKS if content.startswith(one)), b"")
     encoding = MARKS.get(mark, "utf-8")
@@ -79,8 +79,8 @@ def parsed(
 ) -> "pd.DataFrame":
     """Read a table from text; see :func:`shortlist.tables.files.read_table_file`.
 
-    `separator` None: told from the header. `place` is what a row of the text is called. Raises BadFileError
-    if a name is there twice, or a row has more or fewer cells than the header.
+    `separator`: separator of columns; None finds it from the header. `place`: word for a row in messages.
+    Raises BadFileError if a name repeats, or a row has more or fewer cells than the header.
     """
     import pandas as pd
 
@@ -119,7 +119,7 @@ def parsed(
 
 
 def _different(column: "pd.Series[Any]", marker: str | None) -> tuple[Any, list[Any]]:
-    """Return the index of each cell among the different ones, -1 for gaps and the marker, and these."""
+    """Return the code of each cell, -1 for gaps and the marker, and the different cells by code."""
     import pandas as pd
 
     if marker is not None:
@@ -140,10 +140,10 @@ def _cells_as_written(text: str, separator: str, columns: Sequence[str]) -> dict
 
 
 def _as_numbers(column: "pd.Series[Any]", plain: Mapping[str, str], marker: str | None) -> "pd.Series[Any]":
-    """Return a column whose cells are written as numbers as numbers; as text where a marker is among them."""
+    """Return a column of numbers in text as numbers; as plain text if it contains the marker."""
     import pandas as pd
 
-    if column.dtype.kind == "f":  # it was read by its points, and all of these were between thousands
+    if column.dtype.kind == "f":  # read by its points, which were all thousands separators
         values = {float(text): float(one) for text, one in plain.items() if one}
         return column.map(values)
     texts = column.astype(object).where(column.isna() | (column == marker), column.map(plain))
@@ -152,12 +152,12 @@ def _as_numbers(column: "pd.Series[Any]", plain: Mapping[str, str], marker: str 
         return texts
     try:
         return pd.to_numeric(texts)
-    except (OverflowError, ValueError):  # an integer beyond every float, which others need not be
+    except (OverflowError, ValueError):  # one integer too large for a float; the others need not be
         return column
 
 
 def _as_truths(column: "pd.Series[Any]", texts: Sequence[str], rules: CellRules) -> "pd.Series[Any]":
-    """Return a column of truth values in which words for gaps are none; any other one as it is."""
+    """Return a column of truth values with words for gaps as gaps; any other column unchanged."""
     gaps = [text for text in texts if rules.is_gap(text)]
     if (
         not gaps
@@ -178,9 +178,9 @@ def _note_words_among_numbers(
     rules: CellRules,
     place: str,
 ) -> None:
-    """Note each column of words of which at least half are numbers, and where its first word is.
+    """Note each column of words of which at least half are numbers, with its first word.
 
-    `different`: for each column of words the place of each cell among the different ones, and these.
+    `different`: for each column of words the codes and the different cells from :func:`_different`.
     """
     import numpy as np
 
@@ -203,7 +203,7 @@ def _note_words_among_numbers(
 
 
 def _columns_of_words(table: "pd.DataFrame", words: Sequence[str]) -> list[str]:
-    """Return the columns that were not read as numbers and need not be words, without a look into any."""
+    """Return the columns that are no numbers so far and may be, without a look at their cells."""
     from pandas.api.types import is_numeric_dtype
 
     named = set(words)
@@ -215,13 +215,13 @@ def _columns_of_words(table: "pd.DataFrame", words: Sequence[str]) -> list[str]:
 
 
 SEP_LINE = re.compile(r"\ufeff?\"?sep=(.)\"?[^\S\n]*(?=\n|\Z)", re.IGNORECASE)
-"""The line that Excel takes for its separator, before the header."""
+"""Pattern of Excel's line with the separator, before the header."""
 
 
 def parted(name: str, text: str, notes: list[str]) -> tuple[str, str]:
-    """Return the text without a line ``sep=;``, and what parts the columns; it is noted where no comma.
+    """Return the text without a line ``sep=;``, and the separator; one other than the comma is noted.
 
-    The line stays as a blank one, so that others keep their numbers.
+    The line becomes blank, so that others keep their numbers.
     """
     told = SEP_LINE.match(text)
     if told:
@@ -237,7 +237,7 @@ def parted(name: str, text: str, notes: list[str]) -> tuple[str, str]:
 def with_plain_numbers(
     name: str, rows: list[tuple[int, list[str]]], notes: list[str], separator: str
 ) -> list[tuple[int, list[str]]]:
-    """Write numbers with decimal commas, currencies or marks between thousands as plain ones, by column."""
+    """Convert numbers with decimal commas, currencies or thousands separators to plain ones, by column."""
     if not rows:
         return rows
     header = rows[0][1]
@@ -259,7 +259,7 @@ def with_plain_numbers(
 
 
 def _separator(name: str, text: str) -> str:
-    """Find the mark that parts the columns: it stands in the header, and makes every row as long as that."""
+    """Return the separator: a sign of the header with which every row is as long as the header."""
     found = [one for one in SEPARATORS if len(next(text_records(text, one), (0, [""]))[1]) > 1]
     if len(found) > 1:
         found = [one for one in found if _is_even(text, one)] or found[:1]
@@ -273,7 +273,7 @@ def _separator(name: str, text: str) -> str:
 
 
 def _is_even(text: str, separator: str) -> bool:
-    """Whether the first rows all have as many cells as the header."""
+    """Whether the first rows have as many cells as the header."""
     lengths = {
         len(cells) for _, (_, cells) in zip(range(ROWS_TO_TELL), text_records(text, separator), strict=False)
     }
@@ -289,7 +289,7 @@ def text_records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
         try:
             cells = next(reader, None)
         except csv.Error:
-            # the reader gives up on a cell beyond its limit: mostly an open quote
+            # the reader refuses a cell beyond its limit: mostly an open quote
             yield reader.line_num, []
             return
         if cells is None:
@@ -299,7 +299,7 @@ def text_records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 
 TO_FILL_IN = ("Approve", "Reject")
-"""Last columns of results of Mechanical Turk; the rows end before them."""
+"""Last columns of results of Mechanical Turk, for which rows have no cells."""
 
 
 def _checked_header(name: str, text: str, separator: str, place: str) -> list[str]:
@@ -329,7 +329,7 @@ def _checked_header(name: str, text: str, separator: str, place: str) -> list[st
 
 
 def first_repeated(names: Sequence[str]) -> str | None:
-    """Return the first of several names that is there again; empty ones do not count."""
+    """Return the first name that repeats; empty names do not count."""
     times = Counter(names)
     return next((name for name in names if name and times[name] > 1), None)
 
