@@ -79,7 +79,7 @@ class Deferred(Generic[P, R]):
         return made(*args, **kwargs)
 
     def made(self) -> Callable[P, R]:
-        """The function itself, made once."""
+        """Return the function itself, made once."""
         with _COMPILING:
             if self._made is None:
                 with COMPILING:

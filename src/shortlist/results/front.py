@@ -222,7 +222,7 @@ class Front:
         return self.point(index, asked.rule)
 
     def point(self, index: int, rule: str = "number") -> Pick:
-        """Return the point of an index, from 0; `rule`: name of the rule that chose it."""
+        """Return the point of an index, from 0; `rule`: name of the rule behind it."""
         values = dict(zip(self.names, self.values[index].tolist(), strict=True))
         return Pick(index=index, values=values, decision=self.decisions[index], rule=rule)
 
