@@ -205,12 +205,20 @@ def measure_evolution(  # what is measured, and by what
     if hasattr(evolved, "staged_predict"):
         row["fitted"] = len(evolved.estimators_)
         row["size"], row["training_error"] = fewest_stumps(evolved, learned)
+        if method in NOISY:
+            weights = boosted_weights(evolved, learned)
+            row["largest_weight_half"] = float(weights[len(weights) // 2 - 1])
+            row["largest_weight"] = float(weights[-1])
     if not isinstance(evolved, EvolutionaryEnsembleClassifier):
         return [row]
     row["size"], row["training_error"] = len(evolved.members_), evolved.result_.error
     if method in {"offline", "single"}:
         X = evolved.encoder_.transform(take_rows(fold.X, fold.test))
         row["disagreement"] = mean_disagreement(evolved.space_.predict(evolved.result_.population, X))
+    if method == "offline-noise":
+        X = evolved.encoder_.transform(take_rows(fold.X, fold.train))
+        labels = np.searchsorted(evolved.classes_, learned.y[fold.train])
+        row["largest_weight"] = bred_weight(evolved.space_.predict(evolved.result_.population, X), labels)
     if method == "offline":
         X = evolved.encoder_.transform(take_rows(fold.X, fold.train))
         labels = np.searchsorted(evolved.classes_, fold.y[fold.train])
@@ -241,6 +249,33 @@ def fewest_stumps(boosted: Any, fold: Fold) -> tuple[int, float]:
     errors = [float((boosted.classes_[one] != y).mean()) for one in places]
     least = int(np.argmin(errors))
     return least + 1, errors[least]
+
+
+def boosted_weights(boosted: Any, fold: Fold) -> NDArray[np.float64]:
+    """Return the largest weight of a training row after each stump, as a multiple of the mean weight.
+
+    By the rule of boosting: a row counts more by the exponential of a stump's weight if the stump gets it
+    wrong.
+    """
+    X, y = np.asarray(take_rows(fold.X, fold.train), dtype=float), fold.y[fold.train]
+    logs = np.zeros(len(y))
+    largest = []
+    for stump, weight in zip(boosted.estimators_, boosted.estimator_weights_, strict=False):
+        logs += weight * (stump.predict(X) != y)
+        largest.append(1 / np.exp(logs - logs.max()).mean())
+    return np.array(largest)
+
+
+def bred_weight(codes: NDArray[np.uint8], labels: Labels) -> float:
+    """Return the largest weight of a training row in Off-EEL, as a multiple of the mean weight.
+
+    A row weighs the share of the population that gets it wrong: at most 1, whatever the generation.
+
+    >>> bred_weight(np.array([[0, 1], [0, 0], [1, 1]], dtype=np.uint8), np.array([0, 0, 0]))
+    2.0
+    """
+    weights = (codes != labels[:, None]).mean(axis=1)
+    return float(weights.max() / weights.mean()) if weights.any() else 1.0
 
 
 def mean_disagreement(codes: NDArray[np.uint8]) -> float:

@@ -143,6 +143,27 @@ def _noise(rows: "pd.DataFrame") -> ClaimFinding:
     )  # fmt: skip
 
 
+def _weights(rows: "pd.DataFrame") -> ClaimFinding:
+    """Judge on each set whether boosting's largest weight grows to the last stump, and beyond Off-EEL's."""
+    needed({"largest_weight", "largest_weight_half"} <= set(rows.columns))
+    runs = _runs(rows.dropna(subset=["largest_weight"]), "offline-noise", "adaboost-noise")
+    folds = np.log2(_by(runs, list(FOLD), "largest_weight"))
+    half = np.log2(_by(runs, list(FOLD), "largest_weight_half")["adaboost-noise"])
+    grown, beyond = folds["adaboost-noise"] - half, folds["adaboost-noise"] - folds["offline-noise"]
+    at_half, boosted, bred = (
+        2 ** values.groupby(level="dataset", sort=False).mean()
+        for values in (half, folds["adaboost-noise"], folds["offline-noise"])
+    )
+    return ClaimFinding(
+        f"the heaviest row weighs {at_half.min():.0f} to {at_half.max():.0f} times the mean after half of "
+        f"the stumps and {boosted.min():.0f} to {boosted.max():.0f} after all, in Off-EEL {bred.min():.1f} to "
+        f"{bred.max():.1f}",
+        (*_on_each_set(grown), *_on_each_set(beyond)),
+        f"a fifth of the training rows with another class; {sets_and_folds(runs)}, geometric means; on each "
+        "set whether boosting's weight grows in the second half, and is above that of Off-EEL",
+    )
+
+
 def _on_each_set(folds: "pd.Series[float]") -> tuple[Part, ...]:
     """Judge on each set, by its folds, which test each row once, whether a difference is above 0."""
     return tuple(above(part, overlap=TEN_FOLDS) for _, part in folds.groupby(level="dataset", sort=False))
@@ -226,6 +247,8 @@ CLAIMS = (
     PaperClaim("The margin histogram is a finer criterion",
                "3.2, Equation 5", "", partial(_ties, finer=True),
                needs=EVOLVED),
+    PaperClaim("Boosting weighs hard rows more and more, Off-EEL within a bound", "3.3", "exponentially",
+               _weights, needs=(*NOISY, *BRED)),
     PaperClaim("Bounded weights avoid the instability that noise gives to boosting", "3.3", "", _noise,
                needs=(*NOISY, *BRED)),
     PaperClaim("On-EEL's ensemble is updated in every generation", "3.4", "", _grows,

@@ -29,6 +29,9 @@ COLUMNS = (
 )  # fmt: skip
 """Columns that some units fill; an extent may have none of these units."""
 
+OURS, PRINTED, PAPER = "here", "here, as printed", "the paper"
+"""Whose the figures in a row of a table are."""
+
 WORDS = ("order", "processor", "versions")
 """Columns of words, which hold no numbers where no unit fills them."""
 

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import itertools
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -289,8 +290,46 @@ def count_theorems(name: str, fold: Fold, *, budget: Budget) -> Rows:
             "kind": "theorem", "dataset": SETS[name], "selections": len(weighted),
             "same_best": best[0] == best[1],
             "pairs": n_pairs, "same_diversity": n_same,
+            **count_redundant(votes, truth),
         }
     ]  # fmt: skip
+
+
+def count_redundant(votes: NDArray[np.int64], truth: NDArray[np.int64]) -> dict[str, int | bool]:
+    """Count for how many selections with thresholds Constraints (3) and (6) may be left out, by definition.
+
+    Each row's variable t takes both values: those that the constraints allow, and of those that (2) and (5)
+    alone allow the best ones, must be the same. With accuracy both are left out, with recall (3). Constraint
+    (6) has K + 1 for K, as its text asks for; ``forbidden`` counts what it forbids as printed.
+    """
+    n = votes.shape[1]
+    found = {"programs": 0, "redundant_accuracy": 0, "redundant_recall": 0, "forbidden": 0}
+    with_all, without = 0, 0
+    for members in itertools.product((0, 1), repeat=n):
+        rows = Counter(zip(truth.tolist(), (votes @ np.array(members)).tolist(), strict=True))
+        for threshold in range(n + 1):
+            allowed = {row: _allowed(row[0] == 1, row[1], threshold, n) for row in rows}
+            best = {row: {max(free)} for row, (_, free) in allowed.items()}
+            alike = {row for row, (kept, _) in allowed.items() if kept == best[row]}
+            found["programs"] += 1
+            found["forbidden"] += any(
+                positive == 0 and threshold + 1 - n_votes > n for positive, n_votes in rows
+            )
+            found["redundant_accuracy"] += len(alike) == len(rows)
+            found["redundant_recall"] += all(row in alike for row in rows if row[0] == 1)
+            with_all = max(with_all, sum(count * max(allowed[row][0]) for row, count in rows.items()))
+            without = max(without, sum(count * max(best[row]) for row, count in rows.items()))
+    return found | {"same_value": with_all == without}
+
+
+def _allowed(positive: bool, n_votes: int, threshold: int, n: int) -> tuple[set[int], set[int]]:
+    """Return the values of a row's variable t with all constraints, and without (3) and (6)."""
+    away, over = threshold + 1 - n_votes, n_votes - threshold
+    if positive:
+        free = {t for t in (0, 1) if away <= (n + 1) * (1 - t)}  # (2)
+        return {t for t in free if over <= (n + 1) * t}, free  # (3)
+    free = {t for t in (0, 1) if over <= n * (1 - t)}  # (5)
+    return {t for t in free if away <= (n + 1) * t}, free  # (6)
 
 
 def measure_methods(name: str, which: str, fold: Fold, methods: Mapping[str, Any], *, budget: Budget) -> Rows:

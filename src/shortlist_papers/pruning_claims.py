@@ -18,23 +18,24 @@ from shortlist_papers.claims import (
     beside,
     facts,
     figure,
-    most,
     needed,
     sets_and_folds,
     share_figure,
     shown_mean,
     unmeasured,
 )
-from shortlist_papers.comparison import FOLD, TEN_FOLDS, complete, margin, ranks
+from shortlist_papers.comparison import TEN_FOLDS, ranks
+from shortlist_papers.pruning_reasons import behind_backfitting, hardly_binds, other_stop, overfitting
 from shortlist_papers.pruning_tables import (
     BENCHMARKS,
+    CLIMBERS,
     LARGE,
     OTHER_BENCHMARKS,
     RANKED,
     SETS,
-    WITH_FLOOR,
+    by_fold,
     by_repeat,
-    ranks_gained,
+    runs_with,
     whole_pools,
 )
 
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXACT = ("F1", "F2", "F3")
-CLIMBERS = ("HC-CON", "HC-UWA")
 LARGEST_GAP = 0.069
 """The paper's largest gap, which it calls small."""
 NOTABLE = 0.8
@@ -74,16 +74,9 @@ GAPS = (*SOLVED, LIMIT)
 """Extent of a claim about their gaps."""
 
 
-def _runs(rows: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
-    """Return the runs of folds in which all these methods were measured; they are needed."""
-    needed({"kind", "method"} <= set(rows.columns))
-    runs = complete(rows[rows["kind"] == "run"], methods, units=(*FOLD, "classifiers"))
-    return needed(runs).astype({"classifiers": int})
-
-
 def _compared(rows: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
     """Return the runs with all these methods, of the numbers of classifiers that have all folds."""
-    return needed(whole_pools(_runs(rows, methods)))
+    return needed(whole_pools(runs_with(rows, methods)))
 
 
 def _cases(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
@@ -138,91 +131,6 @@ def _order(
     )
 
 
-def overfitting(runs: "pd.DataFrame", one: str, other: str) -> str:
-    """Say that a method loses more from pruning rows to new rows than another one; empty if it does not.
-
-    Lost points are paired by set, and must differ by more than their 95 % margin.
-    """
-    lost = (
-        runs.assign(lost=100 * (runs["validation_accuracy"] - runs["accuracy"]))
-        .pivot_table(index=[*FOLD, "classifiers"], columns="method", values="lost")
-        .dropna(subset=[one, other])
-        .groupby(level="dataset")
-        .mean()
-    )
-    more = lost[one] - lost[other]
-    if len(more) < 2 or not more.mean() > margin(more):
-        return ""
-    return (
-        f"{one} fits the pruning rows more closely: it loses {lost[one].mean():.1f} points on new rows, "
-        f"{other} {lost[other].mean():.1f} (difference {more.mean():.1f} ± {margin(more):.1f}, "
-        f"{counted(len(more), 'set')})."
-    )
-
-
-def other_stop(rows: "pd.DataFrame", metric: str, climbers: Sequence[str] = CLIMBERS) -> str:
-    """Say that hill climbing ranks better if it stops by accuracy, where that is beyond chance."""
-    told = []
-    for climber in CLIMBERS:
-        if climber not in climbers:
-            continue
-        gained = ranks_gained(rows, climber, metric)
-        if gained is not None and (part := above(gained)).same and part.sure:
-            told.append(f"{climber} by {shown_mean(gained, 'ranks', 2)}")
-    if not told:
-        return ""
-    return (
-        "Hill climbing that keeps the most accurate prefix, and not the fittest as Section 5.2 says, ranks "
-        f"better here: {all_of(told)}."
-    )
-
-
-def no_floor(rows: "pd.DataFrame", metric: str) -> str:
-    """Say that F1 gains on new rows from the floor that backfitting has, where that is beyond chance."""
-    runs = complete(rows, ("F1", WITH_FLOOR, "BFT"), units=(*FOLD, "classifiers"))
-    if runs.empty:
-        return ""
-    of_sets = _by_fold(runs, metric).groupby(level="dataset").mean()
-    gained = of_sets[WITH_FLOOR] - of_sets["F1"]
-    if not above(gained).sure:
-        return ""
-    left = of_sets[WITH_FLOOR] - of_sets["BFT"]
-    points = f"points of {metric.replace('_', ' ')}"
-    return (
-        "Backfitting has at least 20 % of the pool, F1 a single member: with that floor F1 gains "
-        f"{shown_mean(gained, points, 2)} on new rows, and is {beside(left, 'points')} backfitting "
-        f"({counted(len(of_sets), 'set')})."
-    )
-
-
-def hardly_binds(rows: "pd.DataFrame", lacking: Sequence[str] = ("F2",)) -> str:
-    """Say that F1 already is as diverse as F2 must be, where that is so in most runs beyond chance.
-
-    Of sets with several repeats the first one counts. Rows do not have the limit of F3 on each member, so
-    that nothing is said where F3 too is `lacking`.
-    """
-    if list(lacking) != ["F2"] or not {"pfc", "gamma"} <= set(rows.columns):
-        return ""
-    runs = rows[(rows["method"] == "F1") & (rows["repeat"] == 0)].dropna(subset=["pfc", "gamma"])
-    if runs.empty:
-        return ""
-    free = runs["pfc"] >= runs["gamma"] - 1e-6
-    if not most(free.tolist()).sure:
-        return ""
-    sizes = [f"{size:g}" for size in sorted(runs["classifiers"].unique())]
-    return (
-        f"F1's members already have the mean diversity that F2 asks for in {int(free.sum()):,} of "
-        f"{counted(len(free), 'program')} of pools of {all_of(sizes)}, so that the limit hardly binds."
-    )
-
-
-def _why_behind(rows: "pd.DataFrame", _lacking: Sequence[str] = (), metric: str = "balanced_accuracy") -> str:
-    """Give the reasons for F1's lag behind backfitting that these rows show."""
-    return " ".join(
-        filter(None, (no_floor(rows, metric), overfitting(_runs(rows, ("F1", "BFT")), "F1", "BFT")))
-    )
-
-
 def _competitive(rows: "pd.DataFrame") -> ClaimFinding:
     runs = _compared(rows, RANKED["accuracy"])
     own = -_scores(runs, "accuracy", "rank")["F1"]
@@ -269,19 +177,9 @@ def _cases_ahead(rows: "pd.DataFrame", metric: str, method: str, printed: tuple[
     )  # fmt: skip
 
 
-def _by_fold(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
-    """Return a row for each set and fold, means over the numbers of classifiers, in per cent.
-
-    Of sets with several repeats the first one counts, in which each row is tested once.
-    """
-    runs = runs[runs["repeat"] == 0]
-    values = runs.pivot_table(index=list(FOLD), columns="method", values=metric, sort=False)
-    return 100 * values.astype(float)
-
-
 def _behind_on(rows: "pd.DataFrame") -> ClaimFinding:
     runs = _compared(rows, RANKED["balanced_accuracy"])
-    folds = _by_fold(runs, "balanced_accuracy")
+    folds = by_fold(runs, "balanced_accuracy")
     less = folds[["BFT", *CLIMBERS]].mean(axis=1) - folds["F1-theta"]
     named = needed([one for one in ("MSK", "DRD") if one in less.index.unique("dataset")])
     return ClaimFinding(
@@ -294,7 +192,7 @@ def _behind_on(rows: "pd.DataFrame") -> ClaimFinding:
 def _imbalanced(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether θ gains most on the sets of Table 2 with fewer than a quarter of one class."""
     runs = _compared(rows, RANKED["balanced_accuracy"])
-    folds = _by_fold(runs, "balanced_accuracy")
+    folds = by_fold(runs, "balanced_accuracy")
     gained = folds["F1-theta"] - folds["F1"]
     few = [one for one in gained.index.unique("dataset") if min(SETS[one][3:5]) < SETS[one][2] / 4]
     others = gained[~gained.index.isin(few, level="dataset")]
@@ -315,7 +213,7 @@ def _dispersion(rows: "pd.DataFrame", metric: str, low: Sequence[str], high: Seq
 
     Where not each set has several, the others are a part that points nowhere.
     """
-    runs = _runs(rows, RANKED[metric])
+    runs = runs_with(rows, RANKED[metric])
     repeated = 100 * by_repeat(runs, metric).unstack("repeat").dropna().stack("repeat", future_stack=True)
     needed(repeated)
     cases = [part for _, part in repeated.groupby(level=["dataset", "classifiers"], sort=False)]
@@ -358,8 +256,8 @@ def less_dispersed(one: "pd.Series[float]", other: "pd.Series[float]") -> Part:
 
 def _gaps(rows: "pd.DataFrame") -> "pd.DataFrame":
     """Return gaps with the largest pools in per cent: a row for each set and fold, columns F1 and F3."""
-    runs = _runs(rows, ("F1", "F3"))
-    gaps = _by_fold(runs[runs["classifiers"] == runs["classifiers"].max()].astype({"gap": float}), "gap")
+    runs = runs_with(rows, ("F1", "F3"))
+    gaps = by_fold(runs[runs["classifiers"] == runs["classifiers"].max()].astype({"gap": float}), "gap")
     known = gaps.reindex(columns=["F1", "F3"]).dropna()
     return needed(known)
 
@@ -417,8 +315,8 @@ def _diversity_gap(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _negligible(rows: "pd.DataFrame") -> ClaimFinding:
-    runs = _runs(rows, EXACT)
-    fitted = _by_fold(runs, "validation_accuracy").groupby(level="dataset").mean()
+    runs = runs_with(rows, EXACT)
+    fitted = by_fold(runs, "validation_accuracy").groupby(level="dataset").mean()
     less = {one: fitted["F1"] - fitted[one] for one in ("F2", "F3")}
     return ClaimFinding(
         ", ".join(f"{one} {shown_mean(part, 'points', 2)} less than F1" for one, part in less.items()),
@@ -428,7 +326,7 @@ def _negligible(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _heuristic(rows: "pd.DataFrame") -> ClaimFinding:
-    runs = _runs(rows, RANKED["accuracy"])
+    runs = runs_with(rows, RANKED["accuracy"])
     fitted = runs.pivot_table(
         index=["dataset", "repeat", "fold", "classifiers"],
         columns="method",
@@ -482,6 +380,27 @@ def _theorem(rows: "pd.DataFrame", *, diversity: bool) -> ClaimFinding:
     )
 
 
+def _redundant(rows: "pd.DataFrame", goal: str) -> ClaimFinding:
+    """Judge whether rows are classified alike without (3) and (6), or without (3), on every selection."""
+    column = f"redundant_{goal}"
+    needed({"kind", column} <= set(rows.columns))
+    counts = needed(rows[rows["kind"] == "theorem"].dropna(subset=[column]))
+    n, every = int(counts[column].sum()), int(counts["programs"].sum())
+    same, told = counts[column] == counts["programs"], f"{n:,} of {every:,} selections with thresholds"
+    if goal == "accuracy":
+        same_value = counts["same_value"].astype(bool)
+        same, told = (
+            same & same_value,
+            f"{told}; the same best value on {same_value.sum()} of {len(counts)} sets",
+        )
+    return ClaimFinding(
+        told,
+        facts(same),
+        f"{counted(len(counts), 'set')}; all selections of eight classifiers, (6) with K + 1: as printed it "
+        f"forbids {int(counts['forbidden'].sum()):,} of them",
+    )
+
+
 def _most_balanced(rows: "pd.DataFrame") -> ClaimFinding:
     needed({"kind", "positive"} <= set(rows.columns))
     sets = needed(rows[rows["kind"] == "set"]).set_index("dataset")
@@ -509,6 +428,10 @@ _other_stop_balanced = partial(_other_stop, metric="balanced_accuracy")
 CLAIMS = (
     PaperClaim("Maximising the θ-weighted function is equivalent to maximising balanced accuracy",
                "3.1, Theorem 1", "", partial(_theorem, diversity=False)),
+    PaperClaim("Constraints (3) and (6) are redundant where accuracy is maximised", "3.1", "",
+               partial(_redundant, goal="accuracy")),
+    PaperClaim("Constraints (3) are redundant where recall is maximised", "3.1", "",
+               partial(_redundant, goal="recall")),
     PaperClaim("The mean PFC of the members is the mean FC of their pairs", "4", "",
                partial(_theorem, diversity=True)),
     PaperClaim("The approach is competitive: F1 ranks better than the middle of all methods",
@@ -564,11 +487,11 @@ CLAIMS = (
           partial(_dispersion, metric="accuracy", low=("F2", "F3"), high=("F1",)),
           needs=(FOLDS, REPEATS)),
     PaperClaim("F1 outperforms all benchmarks in balanced accuracy, by rank", "5.5, Table 6",
-          "2.94, best benchmark 3.27", partial(_balanced, ahead=("F1",), behind=BENCHMARKS, why=_why_behind),
+          "2.94, best benchmark 3.27", partial(_balanced, ahead=("F1",), behind=BENCHMARKS, why=behind_backfitting),
           needs=COMPARED),
     PaperClaim("F1 outperforms all benchmarks in mean balanced accuracy", "5.5, Table 5",
           ".8433, best benchmark .8397",
-          partial(_balanced, measure="mean", ahead=("F1",), behind=BENCHMARKS, why=_why_behind),
+          partial(_balanced, measure="mean", ahead=("F1",), behind=BENCHMARKS, why=behind_backfitting),
           needs=COMPARED),
     PaperClaim("θ-weighted F1 outperforms all benchmarks in balanced accuracy, by rank", "5.5, Table 6",
           "2.40, best benchmark 3.27", partial(_balanced, ahead=("F1-theta",), behind=BENCHMARKS),

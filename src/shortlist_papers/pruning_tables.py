@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shortlist._words import all_of, counted
+from shortlist_papers.claims import needed
 from shortlist_papers.comparison import FOLD, TEN_FOLDS, complete, rank_methods, ranks, shown_p, with_margin
 from shortlist_papers.paper import PaperPicture, ResultTable, Rows, beside, dots
 
@@ -21,6 +22,9 @@ BALANCED_METHODS = ("F1", "F1-theta", "BFT", "HC-CON", "HC-UWA", "FE")
 
 BENCHMARKS = ("BFT", "HC-CON", "HC-UWA", "FE")
 """Benchmarks in the paper's tables."""
+
+CLIMBERS = ("HC-CON", "HC-UWA")
+"""Those that climb hills by a fitness."""
 
 OTHER_BENCHMARKS = ("Kappa", "HC-ACC", "HC-COM")
 """Benchmarks with figures in the supplementary material only, which is not at hand."""
@@ -153,6 +157,23 @@ def by_repeat(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     return runs.pivot_table(
         index=["dataset", "classifiers", "repeat"], columns="method", values=metric, sort=False
     )
+
+
+def runs_with(rows: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
+    """Return the runs of folds in which all these methods were measured; they are needed."""
+    needed({"kind", "method"} <= set(rows.columns))
+    runs = complete(rows[rows["kind"] == "run"], methods, units=(*FOLD, "classifiers"))
+    return needed(runs).astype({"classifiers": int})
+
+
+def by_fold(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
+    """Return a row for each set and fold, means over the numbers of classifiers, in per cent.
+
+    Of sets with several repeats the first one counts, in which each row is tested once.
+    """
+    runs = runs[runs["repeat"] == 0]
+    values = runs.pivot_table(index=list(FOLD), columns="method", values=metric, sort=False)
+    return 100 * values.astype(float)
 
 
 def whole_pools(runs: "pd.DataFrame") -> "pd.DataFrame":

@@ -49,7 +49,7 @@ from shortlist_papers.emsco_rows import (
 )
 from shortlist_papers.paper import claims_table, scale_seconds
 from shortlist_papers.papers import PAPERS
-from shortlist_papers.pruning_claims import hardly_binds, no_floor, other_stop, overfitting
+from shortlist_papers.pruning_reasons import hardly_binds, no_floor, other_stop, overfitting
 from shortlist_papers.pruning_tables import WITH_FLOOR, whole_pools
 from shortlist_papers.stored import (
     AGAIN,
@@ -164,6 +164,8 @@ def _small(name: str) -> pd.DataFrame:
             "The approach gives bounds on optimal values", "It serves as a heuristic under short time limits",
             "Maximising the θ-weighted function is equivalent to maximising balanced accuracy",
             "The mean PFC of the members is the mean FC of their pairs",
+            "Constraints (3) and (6) are redundant where accuracy is maximised",
+            "Constraints (3) are redundant where recall is maximised",
         }),
         ("evolution", set()),
     ],
@@ -222,7 +224,7 @@ def test_rows_turn_every_verdict_of_the_pruning_paper() -> None:
         rows.assign(gap=rows["gap"].where(rows["method"] != "F1")),
         rows.assign(validation_accuracy=rows["validation_accuracy"] - 0.1 * rows["method"].isin(["F2", "F3"])),
         two, spread, rows.assign(accuracy=rows["accuracy"] + 0.3 * rows["method"].isin(["F2", "F3"])),
-        rows.assign(same_best=False, same_diversity=0, positive=rows["rows"] // 2 - rows["features"]),
+        rows.assign(same_best=False, same_diversity=0, redundant_accuracy=0, redundant_recall=0, positive=rows["rows"] // 2 - rows["features"]),
         rows.assign(balanced_accuracy=rows["balanced_accuracy"] + 0.3 * (rows["method"] == "F1-theta")),
         rows.assign(balanced_accuracy=rows["balanced_accuracy"] - 0.3 * (rows["method"] == "F1-theta")),
         rows.assign(balanced_accuracy=rows["balanced_accuracy"] + 0.3 * rows["method"].isin(["F1", "HC-CON"])),
@@ -247,6 +249,7 @@ def test_rows_turn_every_verdict_of_the_evolution_paper() -> None:
                     training_error=rows["method"].map({"online": 0.1, "offline": 0.2, "single": 0.3})),
         *(rows.assign(disagreement=0.1 + 0.2 * (rows["method"] == one)) for one in ("offline", "single")),
         *(rows.assign(accuracy=0.9 - 0.2 * (rows["method"] == one)) for one in ("offline-noise", "adaboost-noise")),
+        rows.assign(largest_weight=2.0, largest_weight_half=3.0),
     ]  # fmt: skip
     never = {claim.what for claim in PAPERS["evolution"].claims} - _turned("evolution", *changed)
     assert never == set()

@@ -1,6 +1,7 @@
 """The paper on evolved ensembles, at its smallest."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 from sklearn.ensemble import AdaBoostClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.ensembles.evolution.settings import CRITERIA
 from shortlist.ensembles.evolution.training_rows import distinct_classifiers
@@ -17,6 +19,8 @@ from shortlist_papers.evolution import (
     NOISE,
     RANKED,
     EvolutionSize,
+    boosted_weights,
+    bred_weight,
     eel_table,
     evolution_tables,
     fewest_stumps,
@@ -51,6 +55,8 @@ def test_the_smallest_reproduction_measures_every_method(tmp_path: Path) -> None
     assert measured["disagreement"].between(0, 1).all()
     boosted = found.rows[found.rows["method"].isin(["adaboost-stumps", "adaboost-noise"])]
     assert (boosted["size"] <= boosted["fitted"]).all()
+    noisy_rows = found.rows[found.rows["noise"] > 0]
+    assert (noisy_rows["largest_weight"] >= 1).all()
     claims, errors, ranks = found.tables
     assert [claims.name, errors.name, ranks.name] == ["claims", *EVOLUTION.contents]
     assert [(row["set"], row["method"]) for row in errors.rows] == [
@@ -116,6 +122,33 @@ def test_the_fewest_stumps_are_the_first_prefix_of_least_training_error() -> Non
     size, error = fewest_stumps(boosted, fold)
     assert error == min(errors) == errors[size - 1]
     assert all(one > error for one in errors[: size - 1])
+
+
+class RecordingStump(DecisionTreeClassifier):
+    """Stump that keeps the weights of the rows that it was fitted to."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RecordingStump":
+        self.weights_ = np.array(sample_weight)
+        super().fit(X, y, sample_weight=sample_weight)
+        return self
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_heaviest_row_of_boosting_is_the_one_that_its_stumps_were_given(n_classes: int) -> None:
+    fold = _fold()
+    fold.y[:] %= n_classes
+    boosted = AdaBoostClassifier(RecordingStump(max_depth=1), n_estimators=12, random_state=0)
+    boosted.fit(fold.X[fold.train], fold.y[fold.train])
+    given = [stump.weights_.max() / stump.weights_.mean() for stump in boosted.estimators_]
+    weights = boosted_weights(boosted, fold)
+    assert len(weights) == len(given) > 3
+    assert weights[:-1] == pytest.approx(given[1:]), "the weights after a stump are those of the next one"
+
+
+def test_a_row_weighs_the_share_of_the_population_that_gets_it_wrong() -> None:
+    codes = np.array([[1, 1, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0]], dtype=np.uint8)
+    assert bred_weight(codes, np.zeros(3, dtype=int)) == pytest.approx(1 / ((1 + 0.25) / 3))
+    assert bred_weight(codes[2:], np.zeros(1, dtype=int)) == 1.0
 
 
 @given(pool=class_pools(max_classifiers=6, all_vote=True))

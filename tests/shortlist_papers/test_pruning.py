@@ -18,6 +18,7 @@ from shortlist_papers.pruning import (
     SETS,
     SIZES,
     PruningSize,
+    count_redundant,
     paper_methods,
     plan_pruning,
     size_of,
@@ -73,6 +74,8 @@ def test_the_smallest_reproduction_fills_the_papers_tables(folder: Path) -> None
     assert sum(ours["table-6"][0][method] for method in BALANCED_METHODS) == pytest.approx(21, abs=0.05)
     assert "Nemenyi" in tables["table-4"].note
     theorems = found.rows.query("kind == 'theorem'")
+    assert (theorems["redundant_accuracy"] == theorems["programs"]).all()
+    assert theorems["programs"].tolist() == [9 * 2**8] * 2
     assert theorems["same_best"].tolist() == [True, True]
     assert theorems["selections"].tolist() == [1279, 1279], (
         "a threshold from 0 to the size, of 255 selections"
@@ -329,3 +332,29 @@ def test_one_set_is_ranked_without_a_test_over_sets() -> None:
     assert table.title.endswith("2 pairs of a set and a repeat")
     assert _table(alone.query("repeat != 1"), "table-4").title.endswith("1 pair of a set and a repeat")
     assert sum(table.rows[0][method] for method in ACCURACY_METHODS) == pytest.approx(28, abs=0.05)
+
+
+def test_constraints_are_redundant_on_every_selection_and_as_printed_forbid_some() -> None:
+    one = count_redundant(np.array([[1], [1]]), np.array([0, 1]))
+    assert one == {
+        "programs": 4, "redundant_accuracy": 4, "redundant_recall": 4, "forbidden": 1, "same_value": True,
+    }, "of no member and a threshold of one the negative row has 2 - 0 > 1"  # fmt: skip
+    votes = np.random.default_rng(0).integers(0, 2, (12, 3))
+    found = count_redundant(votes, np.arange(12) % 2)
+    silent = sum(
+        bool((votes[::2] @ np.array(members) == 0).any()) for members in itertools.product((0, 1), repeat=3)
+    )
+    assert (found["programs"], found["redundant_accuracy"], found["forbidden"]) == (32, 32, silent)
+
+
+def test_a_claim_on_redundant_constraints_fails_where_one_selection_is_otherwise() -> None:
+    row = {
+        "kind": "theorem", "dataset": "PRK", "programs": 9, "redundant_accuracy": 9, "redundant_recall": 9,
+        "forbidden": 1, "same_value": True,
+    }  # fmt: skip
+    claims = [one for one in PRUNING.claims if "redundant" in one.what]
+    verdicts = []
+    for other in ({}, {"redundant_accuracy": 8, "redundant_recall": 8}, {"same_value": False}):
+        made = claims_table(claims, pd.DataFrame([row | other])).rows
+        verdicts.append([one["verdict"] for one in made])
+    assert verdicts == [["holds"] * 2, ["does not hold"] * 2, ["does not hold", "holds"]]
