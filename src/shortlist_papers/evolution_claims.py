@@ -156,8 +156,8 @@ def _weights(rows: "pd.DataFrame") -> ClaimFinding:
     )
     return ClaimFinding(
         f"the heaviest row weighs {at_half.min():.0f} to {at_half.max():.0f} times the mean after half of "
-        f"the stumps and {boosted.min():.0f} to {boosted.max():.0f} after all, in Off-EEL {bred.min():.1f} to "
-        f"{bred.max():.1f}",
+        f"the stumps and {boosted.min():.0f} to {boosted.max():.0f} after all, "
+        f"in Off-EEL {bred.min():.1f} to {bred.max():.1f}",
         (*_on_each_set(grown), *_on_each_set(beyond)),
         f"a fifth of the training rows with another class; {sets_and_folds(runs)}, geometric means; on each "
         "set whether boosting's weight grows in the second half, and is above that of Off-EEL",

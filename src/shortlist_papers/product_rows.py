@@ -30,7 +30,7 @@ COLUMNS = (
 """Columns that some units fill; an extent may have none of these units."""
 
 OURS, PRINTED, PAPER = "here", "here, as printed", "the paper"
-"""Whose the figures in a row of a table are."""
+"""Origins of the figures in a row of a table."""
 
 WORDS = ("order", "processor", "versions")
 """Columns of words, which hold no numbers where no unit fills them."""

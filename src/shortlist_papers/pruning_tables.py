@@ -24,7 +24,7 @@ BENCHMARKS = ("BFT", "HC-CON", "HC-UWA", "FE")
 """Benchmarks in the paper's tables."""
 
 CLIMBERS = ("HC-CON", "HC-UWA")
-"""Those that climb hills by a fitness."""
+"""Hill climbing of the paper's tables."""
 
 OTHER_BENCHMARKS = ("Kappa", "HC-ACC", "HC-COM")
 """Benchmarks with figures in the supplementary material only, which is not at hand."""
