@@ -1,1 +1,1 @@
-"""Data sets: shipped ones, ones to fetch, and files of a folder."""
+"""Data sets: shipped ones, ones to download, and files in a folder."""

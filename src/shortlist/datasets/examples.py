@@ -1,4 +1,4 @@
-"""Files of the examples that guides begin with, written into a folder by ``shortlist example``."""
+"""Files of the guides' examples, which ``shortlist example`` writes into a folder."""
 
 from collections.abc import Callable
 from importlib.resources import files
@@ -20,7 +20,7 @@ MADE = {
     "phone": "A feature model of a phone with attributes",
     "machines": "An integer program with two objectives: which machines to buy",
 }
-"""Examples of several files beside the tables of ``example:NAME``, and their titles."""
+"""Examples with several files, apart from the tables of ``example:NAME``, and their titles."""
 
 SHIPPED_FILES = {
     "clinic": ["costs.csv"],
@@ -32,8 +32,8 @@ SHIPPED_FILES = {
 def example_files(name: str) -> dict[str, str]:
     """Return the files of an example, text by file name.
 
-    `name`: one of :data:`MADE`, or of the tables of ``example:NAME``, which go to ``NAME.csv``. Raises
-    BadInputError if there is none of that name.
+    `name`: one of :data:`MADE`, or of the tables of ``example:NAME``, whose file is ``NAME.csv``. Raises
+    BadInputError for other names.
 
     >>> sorted(example_files("clinic"))
     ['costs.csv', 'later.csv', 'new.csv', 'patients.csv']
@@ -56,8 +56,8 @@ def example_files(name: str) -> dict[str, str]:
 def write_example(name: str, folder: str | Path = ".") -> list[Path]:
     """Write the files of an example into a folder, and return their paths.
 
-    A file that is there with the same content stays. Raises BadInputError, before anything is written, if a
-    file is there with another content.
+    An existing file with the same content stays. Raises BadInputError, before any file is written, if a file
+    exists with other content.
     """
     from shortlist.files import read_bytes, write_text
 
@@ -75,7 +75,7 @@ def write_example(name: str, folder: str | Path = ".") -> list[Path]:
 
 
 def _clinic() -> "dict[str, pd.DataFrame]":
-    """Make 300 patients that are known, 40 new ones without outcome, and 200 with theirs for later."""
+    """Generate 300 known patients, 40 new ones without outcome, and 200 later ones with theirs."""
     import numpy as np
     import pandas as pd
 
@@ -106,9 +106,9 @@ def _clinic() -> "dict[str, pd.DataFrame]":
 
 
 def _spam() -> "dict[str, pd.DataFrame]":
-    """Make a log of 400 messages, also with their length and topic, one of 150 others, and prices.
+    """Generate a log of 400 messages with their length and topic, a log of 150 others, and prices.
 
-    Long messages are hard for small judges.
+    Small judges err more on long messages.
     """
     import numpy as np
     import pandas as pd

@@ -1,4 +1,4 @@
-"""Public sets, as `sets.toml` has them, and tables that scikit-learn ships or that are made here."""
+"""Public sets from `sets.toml`, and tables that scikit-learn ships or that are generated here."""
 
 import functools
 import tomllib
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TARGET = "target"
-"""The last column of every set."""
+"""Name of the last column of every set."""
 
 IDENTIFIER = "id_"
-"""Prefix of columns that hold names and numbers of rows, and no features."""
+"""Prefix of columns of names or row numbers, which are no features."""
 
 
 @dataclass(frozen=True)
@@ -28,23 +28,23 @@ class SetSource:
     url: str
     """Address of the download."""
     sha256: str
-    """Digest of the file that is read, in hexadecimal."""
+    """SHA-256 of the data file, in hexadecimal."""
     size: int
-    """Size of the same file, in bytes."""
+    """Size of the data file, in bytes."""
     separator: str = ","
-    """Between the cells of a row."""
+    """Separator of the cells in a row."""
     header: bool = False
     """Whether the first line names the columns."""
     missing: str = ""
-    """Text of an unknown value."""
+    """Text of an unknown value; empty: an empty cell."""
     order: tuple[str, ...] = ()
-    """The columns that the file begins with; those after them are in the order of the set."""
+    """Names of the first columns of the file; the others follow in the order of the set."""
     classes: Mapping[str, str] = field(default_factory=dict)
-    """The class of the set for each word of the file; without an entry the word is the class."""
+    """Class of the set for each word of the file; a word without an entry is the class."""
     members: tuple[str, ...] = ()
-    """Names of files in archives: the first in the download, each other one in the one before."""
+    """Names of nested archive members: the first in the download, each other one in the one before."""
     most_bytes: int = 0
-    """Limit of the download."""
+    """Largest size of the download, in bytes."""
 
     @property
     def file(self) -> str:
@@ -57,10 +57,10 @@ class DataSet:
     """One public set."""
 
     name: str
-    """Name for users."""
+    """Name of the set for users."""
     title: str
     page: str
-    """Address of its explanation."""
+    """Address of the set's explanation."""
     licence: str
     rows: int
     columns: tuple[str, ...]
@@ -68,13 +68,13 @@ class DataSet:
     note: str = ""
     """Note to read before use."""
     classes: Mapping[str, int] = field(default_factory=dict)
-    """Rows of each class; empty where the target is a number."""
+    """Number of rows of each class; empty if the target is a number."""
     source: SetSource | None = None
-    """None where no hash of the original is known, so that it is read from a folder only."""
+    """Source of the set; None if no hash of the original is known, so that it is only read from a folder."""
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The columns to learn from."""
+        """Names of the columns to learn from."""
         return tuple(name for name in self.columns[:-1] if not name.startswith(IDENTIFIER))
 
     @property
@@ -91,9 +91,9 @@ def public_sets() -> Mapping[str, DataSet]:
 
 
 def public_set(name: str) -> DataSet:
-    """Return a public set; underscores in the name are as good as hyphens.
+    """Return a public set; its name may have underscores for hyphens.
 
-    Raises BadInputError if there is none of that name.
+    Raises BadInputError for other names.
     """
     sets = public_sets()
     wanted = name.replace("_", "-")
@@ -118,16 +118,16 @@ MESSAGES_SEED = 1
 
 
 class JudgeKind(NamedTuple):
-    """Judges that are alike."""
+    """Judges of one kind, with their price and skill."""
 
     name: str
-    """Name of the judges, each with its number."""
+    """Name of the judges, which is followed by their number."""
     number: int
     """Number of such judges."""
     cost: float
     """Price of the first judge, in cents; each further one costs a fifth more."""
     skill: float
-    """Skill in seeing harm: the more, the smaller their errors."""
+    """Skill in recognising harm; a larger one means smaller errors."""
     shared: float
     """Share of the variance of their errors that they have in common."""
     asked: float
@@ -141,14 +141,14 @@ JUDGE_KINDS = (
     JudgeKind("crowd", 6, 4.0, 2.5, 0.05, 0.6),
     JudgeKind("expert", 2, 60.0, 6.0, 0.2, 0.4),
 )
-"""Lists of words, prompts of small and of large models, workers of a crowd, and experts."""
+"""Kinds of judges: lists of words, prompts of small and of large models, workers of a crowd, and experts."""
 
 
 def judged_messages() -> "pd.DataFrame":
-    """Return a column of answers for each judge, with empty cells, and what is true in the last, ``target``.
+    """Return a table with a column of answers for each judge, with empty cells, and the truth as ``target``.
 
-    A message has a hidden score; it is harmful above a bound, which 30 % are. A judge sees the score with an
-    error, of which a part is common to all of the same kind, and calls it harmful above a bound of their own.
+    A message has a hidden score, and is harmful above a bound, as 30 % of them are. A judge sees the score
+    with an error, a part of which all judges of its kind share. It answers harmful above a bound of its own.
     """
     import numpy as np
     import pandas as pd
@@ -180,13 +180,13 @@ def prices_of_judges() -> "pd.DataFrame":
 
 
 THINGS = {"redaction": 2.0, "context": 10.0}
-"""Steps that a message goes through before some judges see it, and their prices, in cents."""
+"""Steps that some judges need before they see a message, and their prices, in cents."""
 NEEDS = {"large-model": "redaction", "crowd": "redaction", "expert": "context"}
-"""Step that a judge needs: removal of personal data, or reading of the messages before."""
+"""Step that each kind of judge needs: removal of personal data, or reading of the messages before."""
 
 
 def needs_of_judges() -> "pd.DataFrame":
-    """Return the prices of the judges with their needs, in the column ``needs``, and the prices of these."""
+    """Return the prices of the judges and of their needs, with the column ``needs``."""
     import pandas as pd
 
     prices = prices_of_judges()
@@ -197,7 +197,7 @@ def needs_of_judges() -> "pd.DataFrame":
 
 FINE, HARMFUL = "fine", "harmful"
 BOUND = 0.524
-"""Scores above it, which 30 % are, are harmful."""
+"""Score above which a message is harmful, as 30 % of them are."""
 
 
 def _names(kind: JudgeKind) -> list[str]:
@@ -212,17 +212,17 @@ SHIPPED = {
     "synthetic30": "Thirty features and three classes, made as for EMSCO",
     "judges": "Answers of thirty judges on 600 messages, made",
 }
-"""Names, as in ``example:NAME``, and the title of each table."""
+"""Names in ``example:NAME``, and the title of each table."""
 
 PRICES = {"judges-prices": "judges", "judges-needs": "judges"}
-"""Tables of prices, as in ``example:judges-prices``, and whose they are."""
+"""Names of tables of prices in ``example:NAME``, and the table that each belongs to."""
 
 
 def shipped_table(name: str) -> "pd.DataFrame":
-    """Load a table of scikit-learn, or make one, with names of classes in its last column, ``target``.
+    """Load a table of scikit-learn, or generate one, with names of classes in its last column, ``target``.
 
-    A table of prices has the columns ``name`` and ``cost``, and ``needs`` where judges need something. Raises
-    BadInputError if there is none of that name.
+    A table of prices has the columns ``name`` and ``cost``, and ``needs`` if judges have needs. Raises
+    BadInputError for other names.
     """
     import sklearn.datasets
 
@@ -241,12 +241,12 @@ def shipped_table(name: str) -> "pd.DataFrame":
 
 
 def synthetic30(seed: int = 0) -> "pd.DataFrame":
-    """Make Synthetic30, 30 features of which 25 are informative (Sec. 4.1.3 of :cite:t:`Hamilton2022`).
+    """Generate Synthetic30, 30 features of which 25 are informative (Sec. 4.1.3 of :cite:t:`Hamilton2022`).
 
-    The paper does not name the seed.
+    The paper does not give the seed.
 
-    `table`, which it returns: 1,000 rows, with the columns ``f0`` to ``f29`` and ``target``, whose three
-    labels have equal parts.
+    `table`, which it returns: 1,000 rows, with the columns ``f0`` to ``f29`` and ``target``, which has three
+    equally frequent labels.
     """
     import pandas as pd
     from sklearn.datasets import make_classification

@@ -20,10 +20,10 @@ from shortlist.errors import BadFileError, BadInputError, FetchError
 from shortlist.files import cache_folder, read_bytes, whole_file
 
 TellBytes: TypeAlias = Callable[[int, int | None], None]
-"""Receives how many bytes are there, and how many there will be, if the server says so."""
+"""Callback that receives the number of bytes so far, and the total if the server gives it."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""Hosts of this machine, from which http is accepted."""
+"""Names of this machine, from which http is accepted."""
 
 SILENCE_S = 30.0
 """Seconds without data after which a download times out."""
@@ -42,10 +42,9 @@ def download(
     Raises FetchError if the server cannot be reached, refuses, is silent, or sends too much or too little.
     Raises BadInputError if the address is not accepted.
 
-    `url`: where it is, with https. From the own machine http is accepted too, so that tests need no
-    certificate. Redirects must obey the same rule, and none leads from https to http. `most_bytes`: nothing
-    longer is accepted, whatever the server says. `silence_s`: seconds without a byte after which the server
-    is given up.
+    `url`: address, with https. On this machine http is accepted too, so that tests need no certificate.
+    Redirects must obey the same rule, and none leads from https to http. `most_bytes`: largest accepted size.
+    `silence_s`: seconds without a byte after which the download ends.
     """
     _check_address(url, url)
     request = urllib.request.Request(url, headers={"User-Agent": "shortlist"})  # noqa: S310  # checked above
@@ -84,7 +83,7 @@ def _content(answer: Any, most_bytes: int, tell: TellBytes) -> bytes:
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects whose address is accepted."""
+    """Handler that follows redirects to accepted addresses."""
 
     def redirect_request(  # noqa: PLR0917  # as urllib calls it
         self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
@@ -94,7 +93,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 def _opener(url: str) -> urllib.request.OpenerDirector:
-    """Return the opener of an address: nothing but http and https, and proxies for other machines only."""
+    """Return the opener of an address: only http and https, and proxies only for other machines."""
     opener = urllib.request.OpenerDirector()
     proxies = urllib.request.ProxyHandler({} if _is_loopback(url) else None)
     for handler in (
@@ -110,7 +109,10 @@ def _opener(url: str) -> urllib.request.OpenerDirector:
 
 
 def _check_address(url: str, origin: str) -> None:
-    """Refuse an address that is neither https nor on this machine, or where a redirect leaves https."""
+    """Raise BadInputError for an address that is not accepted.
+
+    Accepted are https, and http on this machine; no redirect may leave https.
+    """
     parts = urlsplit(url)
     from_here = _is_loopback(origin) and urlsplit(origin).scheme == "http"
     if parts.hostname and (parts.scheme == "https" or (_is_loopback(url) and from_here)):
@@ -133,21 +135,21 @@ def _reason(error: BaseException) -> str:
 
 
 FOLDERS = ("", "uci")
-"""Parts of a user's folder that are looked into."""
+"""Folders, within a user's folder, that are searched."""
 
 TABLE_ENDINGS = (".csv", ".csv.gz")
-"""Endings of tables with the columns of a set, and their names in the first line."""
+"""Endings of tables with the columns of a set, and a header."""
 
 
 def cached_file(data_set: DataSet) -> Path | None:
-    """Return the path of a set's original in the cache, whether or not it was fetched; None without one."""
+    """Return the path of a set's original in the cache, fetched or not; None if it has no source."""
     if data_set.source is None:
         return None
     return cache_folder("datasets") / f"{data_set.name}-{data_set.source.file}"
 
 
 def is_cached(data_set: DataSet) -> bool:
-    """Whether a set was fetched."""
+    """Return whether a set was fetched."""
     path = cached_file(data_set)
     return path is not None and path.is_file()
 
@@ -159,16 +161,16 @@ def fetch(
     silence_s: float = SILENCE_S,
     tell: TellBytes = lambda _done, _total: None,
 ) -> Path:
-    """Put the original of a set into the cache, from a folder or else by download, if its hash is right.
+    """Return the path of a set's original in the cache, copied or downloaded, if its hash is right.
 
-    `folder`: where the original lies, under the name that it has at its source, in place of a download.
-    `silence_s`, `tell`: as for :func:`shortlist.datasets.store.download`.
+    `folder`: folder with the original, under the name of its source, in place of a download. `silence_s`,
+    `tell`: as in :func:`shortlist.datasets.store.download`.
 
     Raises BadInputError if no original with a known hash exists. Raises BadFileError if the file in the
-    folder is missing or another one, or the cache cannot be written. Raises FetchError if it cannot be
-    downloaded; the message says what to do without a network.
+    folder is missing or differs, or the cache cannot be written. Raises FetchError if it cannot be
+    downloaded; the message gives advice without a network.
 
-    Where it is in the cache. A right file that is there already is left as it is.
+    A right file in the cache stays unchanged.
     """
     source, target = data_set.source, cached_file(data_set)
     if source is None or target is None:
@@ -192,11 +194,11 @@ def fetch(
 
 
 def table_file(data_set: DataSet, folder: str | Path | None = None) -> Path | None:
-    """Return the file that a set is read from, None where there is none.
+    """Return the path of a set's file; None if there is none.
 
-    A folder is looked into first: for ``NAME.csv`` or ``NAME.csv.gz``, a table with the columns of the set,
-    where hyphens of the name are underscores, and for the original; in itself, and in its part ``uci``. Then
-    comes the cache.
+    The folder, if given, is searched first, both itself and its part ``uci``: for ``NAME.csv`` or
+    ``NAME.csv.gz``, a table with the columns of the set, with underscores for hyphens, and for the original.
+    The cache is next.
     """
     source, cached = data_set.source, cached_file(data_set)
     names = [f"{data_set.stem}{ending}" for ending in TABLE_ENDINGS] + ([source.file] if source else [])
@@ -206,10 +208,10 @@ def table_file(data_set: DataSet, folder: str | Path | None = None) -> Path | No
 
 
 def table_bytes(data_set: DataSet, folder: str | Path | None = None) -> tuple[str, bytes] | None:
-    """Return the name of a set's table in messages, and its bytes as CSV, perhaps packed; None without one.
+    """Return the name of a set's table for messages, and its bytes as CSV, perhaps packed; None without one.
 
-    See :func:`table_file` for where it is looked for. Raises BadFileError if the file cannot be read, or is
-    an original but not the one whose hash is known.
+    The file is that of :func:`table_file`. Raises BadFileError if it cannot be read, or is an original with
+    another hash.
     """
     path = table_file(data_set, folder)
     if path is None:
@@ -256,10 +258,10 @@ def _from_server(source: SetSource, silence_s: float, tell: TellBytes) -> bytes:
 
 
 def checked_original(source: SetSource, content: bytes, name: str) -> bytes:
-    """Return the file that is read, out of its archives, if it is the one whose hash is known.
+    """Return the data file, out of its archives, if its hash is right.
 
-    Raises BadFileError if it is another file, or an archive without it. Never more is unpacked than the size
-    that is known.
+    Raises BadFileError if its hash is wrong, or an archive lacks it. Never more than the known size is
+    unpacked.
     """
     for depth, member in enumerate(source.members, start=1):
         most = source.size if depth == len(source.members) else source.most_bytes
@@ -277,8 +279,8 @@ def checked_original(source: SetSource, content: bytes, name: str) -> bytes:
 def as_table_text(data_set: DataSet, content: bytes) -> str:
     """Return the rows of an original as a CSV table with a header, whose last column is ``target``.
 
-    Cells are as the file has them, but for classes, which are written as the set does, and for what is not
-    known, which is empty. Raises BadFileError if a row has more or fewer cells than the set has columns.
+    Cells are those of the file; classes get the words of the set, and unknown values become empty. Raises
+    BadFileError if a row has more or fewer cells than the set has columns.
     """
     source = data_set.source
     assert source is not None

@@ -1,1 +1,1 @@
-"""Chosen committees and stages as files that other programs, or people with paper, use without Shortlist."""
+"""Chosen committees and stages as files for other programs, or for people with paper, without Shortlist."""

@@ -1,4 +1,4 @@
-"""A policy as a provider of LiteLLM: a model name whose answers are a panel's, or a committee's of judges."""
+"""Policy as a provider of LiteLLM: a model name that answers by a panel or a committee of judges."""
 
 import asyncio
 import importlib
@@ -21,10 +21,10 @@ def litellm_provider(
     columns: Callable[[list[dict[str, Any]]], Mapping[str, Any]] | None = None,
     complete: Callable[..., Awaitable[Any]] | None = None,
 ) -> Any:
-    """Return a handler for ``custom_provider_map`` of LiteLLM, which answers by a policy.
+    """Return a handler for ``custom_provider_map`` of LiteLLM that answers by a policy.
 
-    The text of a completion is the label, or empty where the policy gives no answer. The whole decision is in
-    ``choices[0].message.provider_specific_fields["decision"]``, and `usage` adds up what the judges used. A
+    The text of a completion is the label, or empty if the policy gives no answer. The whole decision is in
+    ``choices[0].message.provider_specific_fields["decision"]``, and `usage` is the sum over the judges. A
     judge whose call fails, times out or returns no completion counts as silent.
 
     Parameters
@@ -32,13 +32,13 @@ def litellm_provider(
     policy : str or Path
         File of a panel, or of a committee of judges.
     models : mapping of str to mapping
-        For each judge what ``litellm.acompletion`` gets besides the messages, such as ``{"model":
-        "openai/gpt-4o-mini", "timeout": 10, "num_retries": 2}``; a `prompt` is put before them as the system
-        message.
+        Arguments of ``litellm.acompletion`` for each judge besides the messages, such as ``{"model":
+        "openai/gpt-4o-mini", "timeout": 10, "num_retries": 2}``; a `prompt` precedes the messages as the
+        system message.
     columns : callable, optional
-        Returns the columns of a router, which cost nothing, from the messages of a case.
+        Function from the messages of a case to the free columns of a router.
     complete : callable, default=litellm.acompletion
-        Asks a model, such as ``acompletion`` of a ``litellm.Router``.
+        Function that asks a model, such as ``acompletion`` of a ``litellm.Router``.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def litellm_provider(
     ask = litellm.acompletion if complete is None else complete
 
     class PolicyLLM(litellm.CustomLLM):  # type: ignore[name-defined]  # of an extra
-        """Handler of one policy."""
+        """LiteLLM handler of one policy."""
 
         async def acompletion(self, model: str, messages: list[dict[str, Any]], **_: Any) -> Any:
             free = {} if columns is None else columns(messages)

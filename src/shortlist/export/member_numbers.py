@@ -12,18 +12,18 @@ from shortlist.export.preparation import CannotWriteError, Cell, ReadRows, prepa
 FARTHEST = float(np.finfo(np.float64).max)
 
 Numbers = dict[str, Any]
-"""Numbers that the reader needs to answer as a classifier does, as JSON has them."""
+"""Numbers, as JSON has them, by which the reader answers like a classifier."""
 
 
 class WrittenMember(NamedTuple):
-    """A classifier as plain numbers, and the prepared cells that it reads."""
+    """Classifier as plain numbers, and the prepared cells that it reads."""
 
     cells: list[Cell]
     model: Numbers
 
 
 def numbers_of(estimator: Any) -> Numbers | None:
-    """Return a fitted classifier of rows of numbers as plain numbers, or None where there is no way."""
+    """Return a fitted classifier of numeric rows as plain numbers; None if it cannot be written."""
     n = getattr(estimator, "n_features_in_", None)
     rows = ReadRows()
     features = [Cell(place, may_be_gap=False) for place in range(n or 0)]
@@ -35,10 +35,10 @@ def numbers_of(estimator: Any) -> Numbers | None:
 
 
 def written_by(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Return a fitted classifier as plain numbers, and which cells of prepared rows it reads.
+    """Return a fitted classifier as plain numbers, with the cells of prepared rows that it reads.
 
-    Raises CannotWriteError if there is no way to write it. The types must be these very ones: a subclass may
-    answer otherwise.
+    Raises CannotWriteError if it cannot be written. Types must match exactly, as a subclass may answer
+    differently.
     """
     name = f"{type(estimator).__module__.split('.')[0]}.{type(estimator).__name__}"
     if name in _NESTED:
@@ -51,7 +51,7 @@ def written_by(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMemb
 
 
 def _of_cells(estimator: Any, cells: list[Cell], rows: ReadRows, model: Numbers) -> WrittenMember:
-    """Return a classifier of these cells, which must have values if it takes no gaps."""
+    """Return a classifier of these cells; they must have values if it takes no gaps."""
     takes_gaps = _takes_gaps(estimator)
     if not takes_gaps:
         rows.require(cells)
@@ -72,9 +72,9 @@ def _takes_gaps(estimator: Any) -> bool:
 def laid_out(
     written: WrittenMember, rows: ReadRows, given: Sequence[Cell] | None = None
 ) -> tuple[list[Cell], Numbers]:
-    """Return cells of features, and the numbers of a classifier over these, with all steps that are left.
+    """Return cells of features, and a classifier over these as plain numbers, with all remaining steps.
 
-    `given`: the cells to start from; None: those that it takes.
+    `given`: cells to start from; None: the cells that the classifier reads.
     """
     layout = _Layout(rows, given if given is not None else _of_features(written.cells, rows))
     wanted = layout.places(written.cells)
@@ -87,7 +87,7 @@ def laid_out(
 
 
 def _of_features(cells: Sequence[Cell], rows: ReadRows) -> list[Cell]:
-    """Return the cells that are made of one feature each, among these and all that they are made of."""
+    """Return the cells that depend on one feature each, among these cells and all behind them."""
     found: dict[str, Cell] = {}
     for cell in cells:
         of = (
@@ -100,12 +100,12 @@ def _of_features(cells: Sequence[Cell], rows: ReadRows) -> list[Cell]:
 
 
 def column_key(cell: Cell) -> str:
-    """Return the key of a prepared cell."""
+    """Return the key of a prepared cell, equal for equal cells."""
     return json.dumps([cell.source, cell.steps])
 
 
 class _Layout:
-    """Places of cells in a row that grows by one step after the other."""
+    """Indices of cells in a row that grows step by step."""
 
     def __init__(self, rows: ReadRows, given: Sequence[Cell]) -> None:
         self.rows, self.given = rows, list(given)
@@ -114,7 +114,7 @@ class _Layout:
         self.width = len(self.given)
 
     def places(self, cells: Sequence[Cell]) -> list[int]:
-        """Return the indices of these cells, after the steps that they still lack."""
+        """Return the indices of these cells, after adding their missing steps."""
         for cell in cells:
             if isinstance(cell.source, tuple):
                 self._operate(cell.source[0])
@@ -145,14 +145,20 @@ def _linear(estimator: Any) -> Numbers:
 
 
 def _most_likely(estimator: Any) -> Numbers | None:
-    """Linear classifiers: the class of the highest score, or with two classes the probability of log loss."""
+    """Return a linear classifier.
+
+    It answers the class of the highest score, or with log loss and two classes by its probability.
+    """
     if hasattr(estimator, "predict_proba"):
         return _by_curves(estimator)
     return {"kind": "highest", "single": False, "of": _linear(estimator)}
 
 
 def _by_curves(estimator: Any) -> Numbers | None:
-    """Linear classifiers of stochastic gradients, whose losses have probabilities of each class alone."""
+    """Return a linear classifier by stochastic gradients.
+
+    Its loss gives a probability of each class alone.
+    """
     n_scores, of = len(np.atleast_2d(estimator.coef_)), _linear(estimator)
     if estimator.loss == "log_loss":
         if n_scores == 1:
@@ -220,7 +226,7 @@ def _rounds(estimator: Any, write: Callable[[Any], Numbers]) -> Numbers:
 
 
 def _plain_boosting(estimator: Any) -> Numbers:
-    """Boosted trees over words and gaps, which compare the columns that these are encoded as."""
+    """Return boosted trees over words and gaps, which compare encoded columns of these."""
     trees, folded = estimator.trees_, estimator.folded
     if trees.is_categorical_ is None and not folded.gaps:
         return _rounds(trees, _boosted_tree)
@@ -234,7 +240,7 @@ def _plain_boosting(estimator: Any) -> Numbers:
 
 
 def _columns_of_codes(estimator: Any) -> list[list[int]]:
-    """Return for each column of words the encoded column of every code in its trees."""
+    """Return, for each column of words, the encoded column of every code in its trees."""
     if not estimator.folded.words:
         return []
     ordinal = estimator.trees_._preprocessor.named_transformers_["encoder"]  # noqa: SLF001  # likewise
@@ -248,15 +254,18 @@ class _ColumnsOfTrees(NamedTuple):
     """Encoded columns that trees over words and gaps compare."""
 
     numbers: list[int]
-    """Columns of the features that hold numbers, after the words."""
+    """Index of each encoded column of numbers, after the words."""
     marks: dict[int, int]
-    """Column that marks the gaps of a column of numbers."""
+    """Column that marks the gaps, by column of numbers."""
     codes: list[list[int]]
-    """Columns of each feature of words: for every code the one that is 1 for its word."""
+    """Column of each code, for each feature of words: it is 1 for the code's word."""
 
 
 def _encoded_tree(tree: Any, columns: _ColumnsOfTrees, known: Any) -> Numbers:
-    """Return a tree over encoded columns: each set of words is a chain of nodes, each gap a node before."""
+    """Return a tree over encoded columns.
+
+    Each set of words is a chain of nodes, and each gap a node before.
+    """
     found: Numbers = {name: [] for name in ("left", "right", "feature", "threshold", "value")}
 
     def add(feature: int = 0, threshold: float = 0.0, value: float = 0.0) -> int:
@@ -308,7 +317,7 @@ def _is_in(bits: Any, code: int) -> bool:
 
 
 def _boosted_tree(tree: Any, n_codes: Sequence[int] = ()) -> Numbers:
-    """Return a tree of histogram boosting; `n_codes`: of each column of words how many it has."""
+    """Return a tree of histogram boosting; `n_codes`: number of codes of each column of words."""
     nodes = tree.nodes
     leaf = nodes["is_leaf"].astype(bool)
     found: Numbers = {
@@ -333,7 +342,7 @@ def _boosted_tree(tree: Any, n_codes: Sequence[int] = ()) -> Numbers:
 
 
 def _older_boosting(estimator: Any) -> Numbers:
-    """Boosted trees that compare in single precision."""
+    """Return boosted trees that compare in single precision."""
     width = np.zeros((1, estimator.n_features_in_))
     start = np.ravel(estimator._raw_predict_init(width)).tolist()  # noqa: SLF001  # likewise
     rounds = [
@@ -347,7 +356,7 @@ def _older_boosting(estimator: Any) -> Numbers:
 
 
 def _lightgbm(estimator: Any) -> Numbers | None:
-    """Boosted trees of LightGBM, as it dumps them; it folds the start into the first round."""
+    """Return boosted trees of LightGBM from its dump, in which the first round includes the start."""
     dumped = estimator.booster_.dump_model()
     n_scores, trees = dumped["num_tree_per_iteration"], []
     if estimator.objective_ not in {"binary", "multiclass"} or dumped["average_output"]:
@@ -368,7 +377,7 @@ def _lightgbm(estimator: Any) -> Numbers | None:
 
 
 def _dumped_nodes(node: Any, tree: Numbers) -> bool:
-    """Add a node and all below it; False where one takes zeros as gaps, or compares in another way."""
+    """Add a node and all below it; return false if one takes zeros as gaps, or has an unknown comparison."""
     place, inner = len(tree["left"]), "split_feature" in node
     is_set, how = node.get("decision_type") == "==", node.get("missing_type", "None")
     threshold = 0.0 if is_set else node.get("threshold", 0.0)
@@ -391,7 +400,7 @@ def _dumped_nodes(node: Any, tree: Numbers) -> bool:
 
 
 def _xgboost(estimator: Any) -> Numbers | None:
-    """Boosted trees of XGBoost, as it saves them; it compares and adds up in single precision."""
+    """Return boosted trees of XGBoost from its JSON; it compares and sums in single precision."""
     booster = estimator.get_booster()
     learner = json.loads(bytes(booster.save_raw("json")).decode())["learner"]
     objective, grown = learner["objective"]["name"], learner["gradient_booster"]
@@ -433,7 +442,7 @@ def _saved_tree(tree: Any) -> Numbers:
 def _mean(
     parts: Sequence[tuple[Numbers, WrittenMember]], cells: list[Cell], n_classes: int, **rule: Any
 ) -> WrittenMember:
-    """Return the mean of parts, each with its weight and classes."""
+    """Return the mean of parts, with the weight and the classes of each."""
     cells, places = _side_by_side([part for _, part in parts], cells)
     listed = [
         {"columns": columns} | about | {"model": part.model}
@@ -467,7 +476,7 @@ def _bagging(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember
 
 
 def _adaptive_boosting(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Write weighted votes, and the softmax of their lead."""
+    """Return weighted votes, and the softmax of their margin."""
     n_classes = len(estimator.classes_)
     rows.require(cells)
     parts = [
@@ -501,7 +510,7 @@ def _voting(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
 
 
 def _stacking(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Write a classifier of what others answer."""
+    """Return a classifier of the answers of other classifiers."""
     n_classes, parts, about = len(estimator.classes_), [], []
     fitted = [one for one in estimator.estimators_ if not isinstance(one, str)]
     for one, method in zip(fitted, estimator.stack_method_, strict=True):
@@ -530,7 +539,7 @@ def _stacked(
 
 
 def _one_against_rest(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Write the shares of classifiers that tell one class each."""
+    """Return the normalised shares of classifiers for one class each."""
     parts = [written_by(one, cells, rows) for one in estimator.estimators_]
     if not hasattr(estimator, "predict_proba") or any(
         len(one.classes_) != 2 for one in estimator.estimators_
@@ -543,7 +552,7 @@ def _one_against_rest(estimator: Any, cells: list[Cell], rows: ReadRows) -> Writ
 
 
 def _scores_of(estimator: Any, written: WrittenMember) -> tuple[bool, Numbers]:
-    """Return whether a classifier has scores of its own kind, and the model of these, or of probabilities."""
+    """Return whether a classifier has scores of its own, and the model of these or of its probabilities."""
     model = written.model
     if not hasattr(estimator, "decision_function"):
         return False, model
@@ -558,7 +567,7 @@ def _scores_of(estimator: Any, written: WrittenMember) -> tuple[bool, Numbers]:
 
 
 def _calibrated(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Write the mean of classifiers, each with a curve for every score."""
+    """Return the mean of classifiers, each with a calibration curve for every score."""
     n_classes, parts = len(estimator.classes_), []
     if estimator.method not in {"sigmoid", "isotonic"}:
         raise CannotWriteError(f"CalibratedClassifierCV of method={estimator.method!r}")
@@ -595,7 +604,7 @@ def _network(estimator: Any) -> Numbers | None:
 
 
 def _neighbours(estimator: Any) -> Numbers | None:
-    """Write the rows that the classifier was fitted on, which the policy then holds."""
+    """Return nearest neighbours with the fitted rows, which the policy then contains."""
     if estimator.weights not in {"uniform", "distance"} or estimator.effective_metric_ not in {
         "manhattan", "euclidean", "minkowski",
     }:  # fmt: skip
@@ -613,7 +622,7 @@ def _neighbours(estimator: Any) -> Numbers | None:
 
 
 def _nearest_rows(estimator: Any) -> Numbers:
-    """Write our own nearest neighbours, which settle every tie as the reader does."""
+    """Return Shortlist's own nearest neighbours, which settle every tie as the reader does."""
     return {
         "kind": "neighbours",
         "n": int(estimator.n_neighbors),
@@ -626,7 +635,7 @@ def _nearest_rows(estimator: Any) -> Numbers:
 
 
 def _pipeline(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Write a classifier after transformers; standard scores of numbers as they come go into its own."""
+    """Return a classifier after transformers; standard scores of raw numbers go into its own form."""
     steps = [step for _, step in estimator.steps if step is not None and step != "passthrough"]
     if len(steps) == 2 and not any(cell.steps for cell in cells) and not _takes_gaps(steps[1]):
         then, first = numbers_of(steps[1]), type(steps[0]).__name__
@@ -645,7 +654,7 @@ def _pipeline(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMembe
 
 
 def _inner(attribute: str) -> Callable[[Any, list[Cell], ReadRows], WrittenMember]:
-    """Return the writer of the classifier that another one asks."""
+    """Return the writer of an inner classifier, by the attribute that holds it."""
 
     def write(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
         return written_by(getattr(estimator, attribute), cells, rows)
@@ -654,14 +663,14 @@ def _inner(attribute: str) -> Callable[[Any, list[Cell], ReadRows], WrittenMembe
 
 
 def _thresholded(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Write the classifier behind a threshold, which decides nothing where probabilities are asked."""
+    """Return the classifier behind a threshold, which has no effect on probabilities."""
     if not hasattr(estimator, "predict_proba"):
         raise CannotWriteError(f"{type(estimator).__name__} of scores")
     return written_by(estimator.estimator_, cells, rows)
 
 
 def _categorical_boosting(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Write boosted trees, which a private part of scikit-learn holds; the check row by row is on guard."""
+    """Return boosted trees from a private part of scikit-learn; a row-by-row comparison guards it."""
     if estimator.is_categorical_ is None:
         return _of_cells(estimator, cells, rows, _rounds(estimator, _boosted_tree))
     cells = prepared(estimator._preprocessor, cells, rows)  # noqa: SLF001  # likewise
@@ -673,7 +682,7 @@ def _categorical_boosting(estimator: Any, cells: list[Cell], rows: ReadRows) -> 
 
 
 def _yes_no(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Write naive Bayes of columns that are 0 or 1, perhaps after a threshold, as linear scores."""
+    """Return naive Bayes of columns that are 0 or 1, perhaps after a threshold, as linear scores."""
     rows.require(cells)
     rows.read_numbers(cells)
     if estimator.binarize is not None:
@@ -688,7 +697,7 @@ def _yes_no(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
 
 
 def _counts(estimator: Any) -> Numbers:
-    """Naive Bayes of counts, as linear scores."""
+    """Return naive Bayes of counts as linear scores."""
     weights = np.asarray(estimator.feature_log_prob_)
     is_complement = type(estimator).__name__ == "ComplementNB"
     intercepts = np.zeros(len(weights)) if is_complement else estimator.class_log_prior_
@@ -708,7 +717,7 @@ def _of_standard_scores(scaler: Any, then: Numbers) -> Numbers:
 
 
 def _kernel(landmarks: Any, then: Numbers) -> Numbers | None:
-    """Write a kernel by landmarks, then a classifier, as the family of kernel machines has it."""
+    """Return a kernel by landmarks, then a classifier, as in the family of kernel machines."""
     if landmarks.kernel != "rbf" or landmarks.gamma is None:
         return None
     return {
@@ -721,7 +730,7 @@ def _kernel(landmarks: Any, then: Numbers) -> Numbers | None:
 
 
 def _machine(estimator: Any) -> Numbers | None:
-    """Write a kernel machine without probabilities; of several classes it has one score for every pair."""
+    """Return a kernel machine without probabilities; with several classes it has one score for every pair."""
     kernels = {"rbf", "linear", "poly", "sigmoid"}
     if estimator.kernel not in kernels or hasattr(estimator, "predict_proba") or estimator.break_ties:
         return None
@@ -799,4 +808,4 @@ _NESTED: dict[str, Callable[[Any, list[Cell], ReadRows], WrittenMember]] = {
     "sklearn.FixedThresholdClassifier": _thresholded,
     "sklearn.TunedThresholdClassifierCV": _thresholded,
 }
-"""Writers for classifiers that ask others, or that read cells after steps of their own."""
+"""Writers for classifiers that contain others, or that read cells after steps of their own."""

@@ -14,8 +14,8 @@ GAP = math.nan
 def stepped_cell(graph: Graph, steps: list[dict[str, Any]], x: str, *, is_word: bool = False) -> str:
     """Return a column of numbers after steps, ``(n_rows, 1)``; NaN for a gap.
 
-    `x`: numbers with NaN for a gap, or words with an empty text for one. Where a step refuses a value, the
-    row is marked (`graph.refused`).
+    `x`: numbers with NaN for a gap, or words with an empty text for one. If a step refuses a value, the row
+    is marked in `graph.refused`.
     """
     for step in steps:
         kind = step["step"]
@@ -86,7 +86,7 @@ def _function(graph: Graph, name: str, x: str) -> str:
 
 
 def _bent(graph: Graph, step: dict[str, Any], x: str) -> str:
-    """Return a number after a step that has corners, which NaN must pass by."""
+    """Return a number after a step with corners, such as clipping; NaN stays NaN."""
     kind = step["step"]
     if kind == "clip":
         return graph.add("Min", graph.add("Max", x, step["least"]), step["most"])
@@ -106,14 +106,14 @@ def _bent(graph: Graph, step: dict[str, Any], x: str) -> str:
 
 
 def _power(graph: Graph, x: str, power: float) -> str:
-    """Return the power less 1, divided by it; of 0 the logarithm."""
+    """Return (x^power - 1) / power; for power 0 the logarithm."""
     if power == 0:
         return graph.add("Log", x)
     return graph.add("Div", graph.add("Sub", graph.add("Pow", x, power), 1.0), power)
 
 
 def interpolated(graph: Graph, curve: dict[str, Any], x: str) -> str:
-    """Return values on straight lines between knots, ``(n_rows, 1)``; half of a jump at one."""
+    """Return values on straight lines between knots, ``(n_rows, 1)``; at a jump the middle."""
     knots, values = np.asarray(curve["knots"], dtype=float), np.asarray(curve["values"], dtype=float)
     widths, heights = np.diff(knots), np.diff(values)
     found = graph.add("Add", graph.add("Mul", x, 0.0), values[0])
@@ -134,7 +134,7 @@ def interpolated(graph: Graph, curve: dict[str, Any], x: str) -> str:
 
 
 def prepared_rows(graph: Graph, model: dict[str, Any], x: str) -> str:
-    """Return rows after one step of a model but a stack of others, ``(n_rows, n_columns)``."""
+    """Return rows after one step of a model, except a stack of models, ``(n_rows, n_columns)``."""
     return _STEPS[model["kind"]](graph, model, x)
 
 
@@ -196,7 +196,7 @@ def _kernel(graph: Graph, model: dict[str, Any], x: str) -> str:
 
 
 def distances(graph: Graph, rows: Any, x: str, power: float) -> str:
-    """Return the sums of powered differences to rows, ``(n_rows, n_others)``, added up column by column."""
+    """Return the sums of powered differences to rows, ``(n_rows, n_others)``, summed column by column."""
     total = ""
     for place, column in enumerate(zip(*rows, strict=True)):
         away = graph.add("Sub", taken(graph, x, [place], 1), [column])

@@ -1,4 +1,4 @@
-"""A policy as an ONNX graph: the same plain numbers, for runtimes in many languages."""
+"""Policy as an ONNX graph of the same plain numbers, for runtimes in many languages."""
 
 import json
 from pathlib import Path
@@ -24,17 +24,17 @@ OPSET, TREE_OPSET = 19, 3
 
 
 OUTPUTS = ("label", "answered", "probabilities", "stage", "cost")
-"""Outputs of a graph in their order; the last two are of stages."""
+"""Outputs of a graph in their order; the last two exist for stages."""
 
 
 def onnx_of(policy: dict[str, Any]) -> bytes:
     """Return a policy as an ONNX model.
 
     Its inputs are the features by name, ``(n_rows, 1)``: numbers in double precision with NaN for a gap, and
-    words with an empty text for one. Its outputs are ``label``, ``answered`` and ``probabilities``, and of
-    stages ``stage`` and ``cost``. All stages are worked out for every row. Raises BadInputError if a feature
-    holds neither numbers nor words, judges decide, or members were evolved. Raises MissingDependencyError if
-    onnx is not installed.
+    words with an empty text for one. Its outputs are ``label``, ``answered`` and ``probabilities``, for
+    stages also ``stage`` and ``cost``. All stages are computed for every row. Raises BadInputError if a
+    feature holds neither numbers nor words, judges decide, or members were evolved. Raises
+    MissingDependencyError if onnx is not installed.
     """
     if policy["probabilities" if policy["kind"] == "committee" else "kind"] == "votes":
         raise BadInputError(
@@ -101,7 +101,7 @@ def onnx_of(policy: dict[str, Any]) -> bytes:
 
 
 def _known_words(graph: Graph, feature: dict[str, Any]) -> str:
-    """Return the values of a feature, ``(n_rows, 1)``; a word that no fitted row had is a gap."""
+    """Return the values of a feature, ``(n_rows, 1)``; a word that no fitted row had becomes a gap."""
     name: str = feature["name"]
     if feature["kind"] != "words" or not feature["known"]:
         return name
@@ -110,14 +110,14 @@ def _known_words(graph: Graph, feature: dict[str, Any]) -> str:
 
 
 def _gap(graph: Graph, feature: dict[str, Any]) -> str:
-    """Return whether a feature of each row is a gap, ``(n_rows, 1)``."""
+    """Return whether a feature is a gap, for each row, ``(n_rows, 1)``."""
     if feature["kind"] == "words":
         return graph.add("Equal", feature["column"], graph.constant([[""]], str))
     return graph.add("IsNaN", feature["column"])
 
 
 def _any(graph: Graph, marks: list[str]) -> str:
-    """Return whether any of several marks of each row holds, ``(n_rows, 1)``."""
+    """Return whether any of several marks holds, for each row, ``(n_rows, 1)``."""
     found = marks[0]
     for mark in marks[1:]:
         found = graph.add("Or", found, mark)
@@ -125,17 +125,17 @@ def _any(graph: Graph, marks: list[str]) -> str:
 
 
 def _lacking(graph: Graph, feature: dict[str, Any]) -> list[str]:
-    """Return marks of the rows with a gap where none was when fitting."""
+    """Return marks of the rows with a gap in a feature without gaps when fitting."""
     return [] if feature["may_be_missing"] else [_gap(graph, feature)]
 
 
 def _has_value(graph: Graph, features: list[dict[str, Any]]) -> str:
-    """Return whether any of these features of each row has a value, ``(n_rows, 1)``."""
+    """Return whether any of these features has a value, for each row, ``(n_rows, 1)``."""
     return _any(graph, [graph.add("Not", _gap(graph, feature)) for feature in features])
 
 
 def _column(graph: Graph, policy: dict[str, Any], one: dict[str, Any]) -> str:
-    """Return one column, ``(n_rows, 1)``."""
+    """Return one encoded column, ``(n_rows, 1)``."""
     feature = policy["features"][one["feature"]]
     name = feature["column"]
     gap = _gap(graph, feature)
@@ -207,7 +207,7 @@ def _committee(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str
 
 
 def _vote_shares(graph: Graph, decision: dict[str, Any], asked: str, n_classes: int, n_members: int) -> str:
-    """Return the shares of votes, ``(n_rows, n_classes)``, stretched where a threshold decides."""
+    """Return the shares of votes, ``(n_rows, n_classes)``, stretched if a threshold decides."""
     if decision["rule"] == "threshold":
         k, limit = decision["positive"], decision["threshold"]
         votes = truth_as_number(graph, graph.add("Greater", taken(graph, asked, [k], 2), 0.5))
@@ -233,7 +233,7 @@ def _vote_shares(graph: Graph, decision: dict[str, Any], asked: str, n_classes: 
 
 
 def _member(graph: Graph, member: dict[str, Any], rows: str, n_classes: int) -> str:
-    """Return the probability of each class by a member, ``(n_rows, n_classes)``."""
+    """Return the class probabilities of a member, ``(n_rows, n_classes)``."""
     found = scored_by(graph, member["model"], taken(graph, rows, member["columns"], 1))
     places = np.zeros((len(member["classes"]), n_classes))
     places[np.arange(len(places)), member["classes"]] = 1.0
@@ -244,9 +244,9 @@ def _member(graph: Graph, member: dict[str, Any], rows: str, n_classes: int) -> 
 
 
 def _staged(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
-    """Return the answer of the first confident stage, or the rejection by the last one that was reached.
+    """Return the answer of the first confident stage, or a rejection by the last stage reached.
 
-    A row waits before a stage for which it lacks a feature.
+    A row that lacks a feature of a stage waits before it.
     """
     found: dict[str, str] = {}
     waits, one_axis = "", graph.constant([1], np.int64)
@@ -307,20 +307,20 @@ def _either(graph: Graph, where: str, one: dict[str, str], other: dict[str, str]
 
 
 NEAR = 1e-5
-"""Tolerance on the model's probabilities: trees are added up in single precision."""
+"""Tolerance of the model's probabilities, as trees are summed in single precision."""
 
 
 def write_onnx(content: bytes, path: str | Path) -> None:
-    """Write an ONNX file, whole or not at all."""
+    """Write an ONNX file completely or not at all."""
     with whole_file(path) as temporary:
         temporary.write_bytes(content)
 
 
 def check_onnx(content: bytes, saved: SavedModel, rows: "pd.DataFrame", policy: dict[str, Any]) -> int:
-    """Ask an ONNX model about rows, and compare it with the model; return how many were compared.
+    """Compare an ONNX model with the saved model on rows; return the number of rows.
 
-    Raises BadInputError if there is no row, or one is answered otherwise: then the file must not be used.
-    Raises MissingDependencyError if onnxruntime is not installed.
+    Raises BadInputError if there is no row, or an answer differs: then the file must not be used. Raises
+    MissingDependencyError if onnxruntime is not installed.
     """
     try:
         import onnxruntime
@@ -359,7 +359,7 @@ def check_onnx(content: bytes, saved: SavedModel, rows: "pd.DataFrame", policy: 
 
 
 def _cells(column: "pd.Series[Any]", *, words: bool) -> NDArray[Any]:
-    """Return a column as the graph takes it, ``(n_rows, 1)``."""
+    """Return a column in the form of a graph's input, ``(n_rows, 1)``."""
     if words:
         cells = ["" if is_gap(value) else str(value) for value in column.tolist()]
         return np.array(cells, dtype=object)[:, None]

@@ -7,22 +7,22 @@ import numpy as np
 
 
 class Graph:
-    """Nodes and constants of a graph, each result under a fresh name."""
+    """Nodes and constants of a graph, with a new name for each result."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.refused: list[str] = []
-        """Marks of rows with a value that no member takes, ``(n_rows, 1)`` each."""
+        """Marks of rows with a value that no member accepts, ``(n_rows, 1)`` each."""
         self._count = 0
 
     def name(self) -> str:
-        """Return a name that nothing has yet."""
+        """Return an unused name."""
         self._count += 1
         return f"x{self._count}"
 
     def constant(self, value: Any, dtype: Any = np.float64) -> str:
-        """Add a constant."""
+        """Add a constant, and return its name."""
         import onnx
 
         name = self.name()

@@ -20,7 +20,7 @@ def scored_by(graph: Graph, model: dict[str, Any], x: str) -> str:
 
 
 def _prepared(graph: Graph, model: dict[str, Any], x: str) -> tuple[dict[str, Any], str]:
-    """Return the model behind steps, such as scalers and kernels, and what these make of rows."""
+    """Return the last model behind steps such as scalers and kernels, and the rows after these steps."""
     while model["kind"] in STEPS:
         if model["kind"] == "stacked":
             x = _stacked(graph, model, x)
@@ -44,7 +44,7 @@ def _stacked(graph: Graph, model: dict[str, Any], x: str) -> str:
 
 
 def _raw(graph: Graph, model: dict[str, Any], x: str) -> str:
-    """Return the scores of a linear model, or of boosted trees, before their link."""
+    """Return the scores of a linear model, or of boosted trees, before their link function."""
     model, x = _prepared(graph, model, x)
     if model["kind"] == "boosting":
         return _boosted(graph, model, x)
@@ -56,7 +56,10 @@ def _linear(graph: Graph, model: dict[str, Any], x: str) -> str:
 
 
 def _highest(graph: Graph, model: dict[str, Any], x: str) -> str:
-    """Return 1 for the class of the highest score of a linear model, the first of equals."""
+    """Return 1 for the class of the highest score of a linear model, and 0 for others.
+
+    Of equal scores the first class counts.
+    """
     of, x = _prepared(graph, model["of"], x)
     scores = _layer(graph, of["weights"], of["intercepts"], x)
     if len(of["intercepts"]) == 1:
@@ -80,7 +83,7 @@ def _given(_graph: Graph, _model: dict[str, Any], x: str) -> str:
 
 
 def _pairs(graph: Graph, model: dict[str, Any], x: str) -> str:
-    """Return for each class the share of pairs of classes that it wins."""
+    """Return, for each class, its share of won pairs of classes, ``(n_rows, n_classes)``."""
     pairs, n = list(itertools.combinations(range(model["n_classes"]), 2)), model["n_classes"]
     won = truth_as_number(graph, graph.add("Greater", graph.add("Add", x, [model["intercepts"]]), 0.0))
     firsts, seconds = (np.eye(n)[[pair[k] for pair in pairs]] for k in (0, 1))
@@ -95,7 +98,7 @@ def _voted(graph: Graph, scores: str, n_classes: int) -> str:
 
 
 def _mean(graph: Graph, model: dict[str, Any], x: str) -> str:
-    """Return the weighted mean of parts, or of their votes; with a sharpness the softmax of that."""
+    """Return the weighted mean of parts or of their votes, with a sharpness its softmax."""
     total, n_classes = "", model["n_classes"]
     for part in model["parts"]:
         shares = scored_by(graph, part["model"], taken(graph, x, part["columns"], 1))
@@ -111,7 +114,7 @@ def _mean(graph: Graph, model: dict[str, Any], x: str) -> str:
 
 
 def _calibrated(graph: Graph, model: dict[str, Any], x: str) -> str:
-    """Return a sigmoid, or a curve, of each score, or probability, of another model, to the sum of 1."""
+    """Return a sigmoid or a curve of each score or probability of another model, normalised to sum 1."""
     of, curves = model["of"], model.get("curves")
     n_scores = len(model["slopes"] if curves is None else curves)
     if model.get("raw", of["kind"] == "linear"):
@@ -277,7 +280,10 @@ def _nodes(trees: Sequence[dict[str, Any]], precision: Any) -> dict[str, Any]:
 def _branches(
     tree: dict[str, Any], most: float
 ) -> Iterator[tuple[str, int, float, tuple[int, int, int], bool]]:
-    """Return the nodes of a tree: mode, index, number, column and both next nodes, and the way of gaps."""
+    """Yield the nodes of a tree: mode, index, threshold, column with both next nodes, and the way of gaps.
+
+    The last entry is true if gaps go to the first of the next nodes.
+    """
     parents, n_nodes = Counter(tree["right"]), len(tree["left"])
     for node, left in enumerate(tree["left"]):
         right, column = tree["right"][node], tree["feature"][node]
@@ -300,7 +306,7 @@ def _branches(
 
 
 def _not_above(values: Sequence[float]) -> NDArray[np.float32]:
-    """Return the largest number of single precision that is not above each value."""
+    """Return the largest number of single precision that does not exceed each value."""
     exact = np.asarray(values, dtype=np.float64)
     single = exact.astype(np.float32)
     return np.where(single.astype(np.float64) > exact, np.nextafter(single, np.float32(-np.inf)), single)

@@ -22,9 +22,9 @@ from shortlist.multistage.subclassifiers.encoding import Encoding
 
 
 def evolved_numbers(ensemble: EvolutionaryEnsembleClassifier, names: Sequence[str]) -> dict[str, Any]:
-    """Return the members of an evolved ensemble, and how they vote.
+    """Return the members of an evolved ensemble, and their voting rule, as plain numbers.
 
-    Raises BadInputError if they are of a search space of the user's own.
+    Raises BadInputError if the search space is the user's own.
     """
     features, columns = pool_numbers(ensemble.encoder_, names)
     classes = list(range(len(ensemble.classes_)))
@@ -61,7 +61,10 @@ def _models(space: Any, members: Any) -> list[dict[str, Any]]:
 
 
 def _highest(model: dict[str, Any], *, single: bool) -> dict[str, Any]:
-    """Say that the highest score decides, perhaps of columns that are rounded to single precision first."""
+    """Return a model in which the highest score decides.
+
+    `single` rounds columns to single precision before.
+    """
     return {"kind": "highest", "single": single, "of": model}
 
 
@@ -109,7 +112,7 @@ def _programs(space: GeneticPrograms, member: Any) -> dict[str, Any]:
 def pool_numbers(
     encoder: TableEncoder, names: Sequence[str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the features and the columns that :class:`TableEncoder` makes, in its order."""
+    """Return the features and the columns of a :class:`TableEncoder`, in its order."""
     features = [
         {
             "name": name,
@@ -150,9 +153,9 @@ def pool_numbers(
 
 
 def read_features(rows: ReadRows, cells: Sequence[Cell]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the features that members of a pool of one's own read, and the columns made of them.
+    """Return the features that members of a user's own pool read, and the columns made of them.
 
-    Raises BadInputError if one is read both as numbers and as words.
+    Raises BadInputError if a feature is read both as numbers and as words.
     """
     assert rows.names is not None, "saved models know the names of their columns"
     read = sorted({int(cell.source) for cell in cells if isinstance(cell.source, int)})
@@ -182,7 +185,7 @@ def read_features(rows: ReadRows, cells: Sequence[Cell]) -> tuple[list[dict[str,
 
 
 def stage_numbers(encoding: Encoding) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the features and the columns that :class:`Encoding` makes, in its order."""
+    """Return the features and the columns of an :class:`Encoding`, in its order."""
     features: list[dict[str, Any]] = []
     columns: list[dict[str, Any]] = []
     for place, code in enumerate(encoding.codes):

@@ -1,4 +1,4 @@
-"""A saved committee, or saved stages, as a policy: plain numbers that any language reads."""
+"""Saved committee, or saved stages, as a policy: plain numbers that any language reads."""
 
 import csv
 import io
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 def judge_numbers(committee: Committee) -> dict[str, Any]:
-    """Return the judges of a committee, and the indices in the order in which they are asked.
+    """Return the judges of a committee, and their indices in the order of asking.
 
-    A judge that is taken several times is there as often, one after the other and under one name.
+    A judge that is taken several times is listed as many times, one after the other and under one name.
     """
     prices, each = committee.prices, _copies_of(committee)
     judges = [
@@ -51,24 +51,25 @@ def judge_numbers(committee: Committee) -> dict[str, Any]:
 
 
 def asking_order(committee: Committee) -> list[int]:
-    """Return the places of members in the order in which they are asked, copies one after the other."""
+    """Return the indices of members in the order of asking, copies one after the other."""
     each = _copies_of(committee)
     return [int(place) for member in committee.order.members for place in each[member]]
 
 
 def _copies_of(committee: Committee) -> list[Any]:
-    """Return the places of the copies of each member."""
+    """Return the indices of the copies of each member."""
     return np.split(np.arange(len(committee.members)), np.cumsum(committee.weights)[:-1])
 
 
 FORMAT, VERSION = "shortlist-policy", 1
 ALIKE = 1e-6
-"""Tolerance of the reader's probabilities to the model's: sums come in another order, and distances are roots
-of small differences."""
+"""Tolerance of the reader's probabilities to the model's: sums have another order, and distances are roots of
+small differences.
+"""
 
 
 def policy_of(saved: SavedModel) -> dict[str, Any]:
-    """Return a saved model as a policy, which :mod:`shortlist.export.reader` answers with.
+    """Return a saved model as a policy for :mod:`shortlist.export.reader`.
 
     Raises BadInputError if the model is of another kind, or a member cannot be written as plain numbers; the
     sentence names it.
@@ -103,26 +104,26 @@ def policy_of(saved: SavedModel) -> dict[str, Any]:
 
 
 def write_policy(policy: dict[str, Any], path: str | Path) -> None:
-    """Write a policy as JSON, whole or not at all."""
+    """Write a policy as JSON, completely or not at all."""
     with whole_file(path) as temporary:
         whole = policy | {"digest": reader.digest(policy)}
         temporary.write_text(json.dumps(whole, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def write_reader(path: str | Path) -> None:
-    """Write the reader of policies, as a file of its own, whole or not at all."""
+    """Write the reader of policies as a file of its own, completely or not at all."""
     with whole_file(path) as temporary:
         temporary.write_text(Path(reader.__file__).read_text(encoding="utf-8"), encoding="utf-8")
 
 
 def asked_columns(saved: SavedModel) -> tuple[str, ...]:
-    """Return the columns that a model reads: of judges those of members, else all it was fitted on."""
+    """Return the columns that a model reads: those of a committee's judges, otherwise all fitted columns."""
     chosen = saved.estimator
     return (chosen.committee.judged_columns if isinstance(chosen, Chosen) else ()) or saved.features
 
 
 def readable(policy: dict[str, Any], table: str) -> bool:
-    """Whether the reader answers the first row of a file."""
+    """Return whether the reader answers the first row of a file."""
     if table == "-":  # which has been read
         return False
     try:
@@ -132,15 +133,15 @@ def readable(policy: dict[str, Any], table: str) -> bool:
 
 
 def keeps_rows(policy: dict[str, Any]) -> str:
-    """Name the members that compare with their fitted rows, which a policy then holds."""
+    """Return the names of the members that compare with their fitted rows, which the policy then contains."""
     names = [member["name"] for member in policy.get("members", ()) if "rows" in member["model"]]
     return all_of(counted_names(names)) if names else ""
 
 
 def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame") -> int:
-    """Ask the reader about rows, one by one, and compare it with the model; return how many were compared.
+    """Compare the reader's answers with the model's, row by row; return the number of rows.
 
-    Raises BadInputError if there is no row, or one is answered otherwise: then the policy must not be used.
+    Raises BadInputError if there is no row, or an answer differs: then the policy must not be used.
     """
     if not len(rows):
         raise BadInputError("a policy is checked on rows, got none. Name a table with rows.")
@@ -185,7 +186,10 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
 
 
 def _told_early(policy: dict[str, Any], given: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer by the features alone of the members that settle a row, as services ask for them."""
+    """Return the answer by the members that settle a row, from their features alone.
+
+    Services request features like that.
+    """
     of_name = {member["name"]: place for place, member in enumerate(policy["members"])}
     read = {one for name in told["members"] for one in reader.features_of(policy, of_name[name])}
     names = [policy["features"][place]["name"] for place in sorted(read)]
@@ -202,7 +206,10 @@ def _as_a_file(policy: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[d
 
 
 def open_ties(saved: SavedModel) -> str:
-    """Return a sentence on members that may count either of several equally near rows; none: nothing."""
+    """Return a sentence on members that may count either of several equally near rows.
+
+    Empty if there are none.
+    """
     if not isinstance(saved.estimator, Chosen):
         return ""
     pool = saved.estimator.committee.members
@@ -221,7 +228,7 @@ def open_ties(saved: SavedModel) -> str:
 
 
 def what_differs(told: Any, wanted: Any, off: float) -> str:
-    """Return the difference of an answer from the model's; labels are named where they differ."""
+    """Return the difference between an answer and the model's in words; labels are named if they differ."""
     apart = f"probabilities {off:.2g} apart"
     if str(told) == str(wanted):
         return apart
@@ -229,7 +236,7 @@ def what_differs(told: Any, wanted: Any, off: float) -> str:
 
 
 def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
-    """Return the answers of the model, and the probability of each class where it gives one."""
+    """Return the answers of the model, and the probability of each class."""
     labels = estimator.predict(rows)
     if isinstance(estimator, MultiStageClassifier):
         return labels, estimator.stage_probabilities(rows)
@@ -237,12 +244,12 @@ def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
 
 
 def not_exportable(pool: Pool) -> dict[int, str]:
-    """Return the indices of classifiers that cannot be written as plain numbers, each by name and kind."""
+    """Return the name and kind of each classifier that cannot be written as plain numbers, by its index."""
     return _PoolNumbers(pool, pool.feature_names_in).foreign
 
 
 class _PoolNumbers:
-    """The members of a pool as plain numbers, with the columns that they read."""
+    """Members of a pool as plain numbers, with the columns that they read."""
 
     def __init__(self, pool: Pool, names: Sequence[str] | None) -> None:
         self.rows = ReadRows(names)
@@ -390,7 +397,7 @@ def _plain(value: Any) -> Any:
 
 
 def is_gap(value: Any) -> bool:
-    """Whether a cell is missing."""
+    """Return whether a cell is missing."""
     import pandas as pd
 
     return bool(pd.isna(value))

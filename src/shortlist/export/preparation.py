@@ -1,4 +1,4 @@
-"""Rows as fitted transformers of scikit-learn prepare them, cell by cell, as plain numbers."""
+"""Rows prepared by fitted transformers of scikit-learn, cell by cell, as plain numbers."""
 
 import functools
 import math
@@ -12,31 +12,31 @@ from shortlist._words import all_of
 from shortlist.ensembles.pools.members import to_array
 
 Step = dict[str, Any]
-"""A step from a cell to a cell, or from rows to rows, as JSON has it."""
+"""Step from a cell to a cell, or from rows to rows, as JSON has it."""
 
 FUNCTIONS = {
     np.log1p: "log1p", np.log: "log", np.log2: "log2", np.log10: "log10", np.sqrt: "sqrt", np.exp: "exp",
     np.expm1: "expm1", np.abs: "abs", np.square: "square", np.negative: "negative",
 }  # fmt: skip
-"""Functions of a FunctionTransformer that the reader knows, by the name it has for them."""
+"""Functions of a FunctionTransformer that the reader knows, with the reader's name for each."""
 
 SAME = (np.asarray, np.array, np.asanyarray, to_array, float, np.float64, np.float32)
-"""Functions that leave numbers as they are."""
+"""Functions that leave numbers unchanged."""
 
 
 class CannotWriteError(Exception):
-    """A part of a model that there is no way to write; its text names the part."""
+    """Error for a part of a model that cannot be written; its text names the part."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One number or word of a prepared row: its source, and the steps from there."""
+    """Number or word of a prepared row: its source, and the steps from there."""
 
     source: "int | tuple[int, int]"
-    """The index of a feature, or an operation on several cells and the index of its result."""
+    """Index of a feature; or the index of an operation on several cells, and the index of its result."""
     steps: tuple[Step, ...] = ()
     may_be_gap: bool = True
-    """Whether a gap in the feature is a gap here."""
+    """Whether a gap in the feature makes this cell a gap."""
 
     def after(self, *steps: Step, may_be_gap: bool | None = None) -> "Cell":
         """Return the cell after more steps."""
@@ -55,25 +55,25 @@ class Operation:
 
 @dataclass
 class ReadRows:
-    """Features of rows as models read them, found while models are written."""
+    """Features of rows that models read, collected while models are written."""
 
     names: Sequence[str] | None = None
-    """Names of the features, where transformers may select by name."""
+    """Names of the features, by which transformers may select."""
     needed: set[int] = field(default_factory=set)
-    """Features that must have a value."""
+    """Indices of the features that must have a value."""
     words: set[int] = field(default_factory=set)
     numbers: set[int] = field(default_factory=set)
-    """Features that are compared as words, and those that are read as numbers."""
+    """Indices of the features compared as words, in `words`, and of those read as numbers."""
     known: dict[int, list[str]] = field(default_factory=dict)
-    """Words of the features of which no other word is taken."""
+    """Accepted words by feature, for the features that refuse other words."""
     operations: list[Operation] = field(default_factory=list)
 
     def require(self, cells: Sequence[Cell]) -> None:
-        """Say that these cells may not be gaps."""
+        """Record that these cells may not be gaps."""
         self.needed |= {cell.source for cell in cells if cell.may_be_gap and isinstance(cell.source, int)}
 
     def read_numbers(self, cells: Sequence[Cell]) -> None:
-        """Say that these cells are used as numbers, whatever is done to them before."""
+        """Record that these cells are used as numbers, before or after other steps."""
         for cell in cells:
             if isinstance(cell.source, int) and not any(one["step"] == "lookup" for one in cell.steps):
                 self.numbers.add(cell.source)
@@ -91,10 +91,10 @@ Prepare = Callable[[Any, list[Cell], ReadRows], list[Cell]]
 
 
 def prepared(transformer: Any, cells: list[Cell], rows: ReadRows) -> list[Cell]:
-    """Return the cells that a fitted transformer makes of others.
+    """Return the cells that a fitted transformer computes from others.
 
-    Raises CannotWriteError if there is no way to write it. The types must be these very ones: a subclass may
-    answer otherwise.
+    Raises CannotWriteError if it cannot be written. Types must match exactly, as a subclass may answer
+    differently.
     """
     if transformer is None or (isinstance(transformer, str) and transformer == "passthrough"):
         return cells
@@ -123,7 +123,7 @@ def _union(union: Any, cells: list[Cell], rows: ReadRows) -> list[Cell]:
 
 
 def _columns(transformer: Any, cells: list[Cell], rows: ReadRows) -> list[Cell]:
-    """Put together what is made of some of the columns each, found by name where there are names."""
+    """Join the results of transformers of some columns each, found by name if there are names."""
     seen = getattr(transformer, "feature_names_in_", None)
     if seen is not None and rows.names is not None and _are_features(cells):
         by_name = dict(zip(rows.names, cells, strict=True))
@@ -245,9 +245,11 @@ def _looked_up(
     *,
     short: bool = False,
 ) -> Cell:
-    """Return the number that belongs to a cell's value; `otherwise`: that of others, None to refuse them.
+    """Return a cell with the number that belongs to its value.
 
-    `short`: only values whose number differs from that of others are written.
+    `otherwise`: number of other values, None to refuse them.
+
+    `short`: write only values whose number differs from that of others.
     """
     pairs = [(value, number) for value, number in zip(known, numbers, strict=True) if not _is_gap(value)]
     gap = next((number for value, number in zip(known, numbers, strict=True) if _is_gap(value)), otherwise)
@@ -279,7 +281,7 @@ def _looked_up(
 def _looked_up_later(
     cell: Cell, numbers: dict[Any, float], gap: float | None, otherwise: float | None
 ) -> Cell:
-    """Return the number that belongs to a number that has been looked up or computed before."""
+    """Return a cell with the number that belongs to a computed or looked-up number."""
     if otherwise is None:
         raise CannotWriteError("encoder of computed values that refuses unknown ones")
     if any(isinstance(value, str) for value in numbers):
@@ -306,7 +308,10 @@ def _looked_up_later(
 
 
 def _compared(source: int, values: list[Any], rows: ReadRows, otherwise: float | None) -> float | None:
-    """Note the values that a feature is compared with; return the number for others, None to refuse."""
+    """Record the values that a feature is compared with.
+
+    Return the number of other values, None to refuse them.
+    """
     if not any(isinstance(value, str) for value in values):
         rows.numbers.add(source)
         return otherwise
@@ -343,7 +348,7 @@ def _by(kind: str, number: float) -> Step:
 
 
 def _each(cells: list[Cell], rows: ReadRows, steps: Callable[[int], Sequence[Step]]) -> list[Cell]:
-    """Return numbers after steps of their own."""
+    """Return numeric cells, each after steps of its own."""
     rows.read_numbers(cells)
     return [cell.after(*steps(place)) for place, cell in enumerate(cells)]
 

@@ -1,4 +1,4 @@
-"""The linear scores of stages: the number to add up for each value, exactly and as printed."""
+"""Linear scores of stages: the number to add for each value, exactly and as printed."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,11 +16,12 @@ from shortlist.multistage.subclassifiers.logistic_fits import LogisticModel
 
 ITS_NUMBER, NO_VALUE, START = "its number ×", "(no value)", "start"
 """Labels of the lines of a score that are no words: the value of a feature, a gap, and the start of every
-case."""
+case.
+"""
 
 
 def plain(text: Any) -> str:
-    r"""Return a name with every character written out that cannot be printed.
+    r"""Return a name in which characters that cannot be printed are written as escapes.
 
     >>> print(plain("two\nlines"))
     two\nlines
@@ -31,9 +32,9 @@ def plain(text: Any) -> str:
 
 
 class ScorePart(NamedTuple):
-    """A line of a score before it is printed: the column that it is about, None for none, and its numbers.
+    """Line of a score before it is printed: its column, None without one, and its numbers.
 
-    The first one is the start.
+    The first line is the start.
     """
 
     feature: str
@@ -41,29 +42,29 @@ class ScorePart(NamedTuple):
     column: int | None
     adds: NDArray[np.float64]
     fill: tuple[int, float] | None = None
-    """Filling of a gap in a number: the column of the number, and the value in its place."""
+    """Filling of a gap in a number: the index of the column, and the value that replaces the gap."""
 
 
 class LinearScore(NamedTuple):
-    """A linear score, and from which number on it answers each class."""
+    """Linear score, and the limits from which it answers each class."""
 
     parts: tuple[ScorePart, ...]
     limits: tuple[float, ...]
-    """Limits of the score: log-odds with two classes, otherwise probabilities; infinite where a class is
+    """Limits of the score: log-odds with two classes, otherwise probabilities; infinite for a class that is
     never answered.
     """
     probabilities: tuple[float, ...]
 
 
 class PrintedNumbers(NamedTuple):
-    """A linear score as it is printed."""
+    """Linear score in printed digits."""
 
     parts: tuple[ScorePart, ...]
     adds: tuple[tuple[str, ...], ...]
     limits: tuple[str, ...]
 
     def answers(self, rows: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the class of each encoded row by the printed numbers, -1 for none."""
+        """Return the class index of each encoded row by the printed numbers, -1 without one."""
         start, *adds = [np.array([float(text) for text in texts]) for texts in self.adds]
         weights = added_weights(self.parts, [start, *adds], rows.shape[1])
         sums = rows @ weights + start
@@ -81,7 +82,7 @@ class PrintedNumbers(NamedTuple):
 def added_weights(
     parts: Sequence[ScorePart], adds: Sequence[NDArray[np.float64]], n_columns: int
 ) -> NDArray[np.float64]:
-    """Return the weights of encoded columns of which each part adds its numbers, ``(n_columns, n_sums)``."""
+    """Return the weights of encoded columns from the numbers of each part, ``(n_columns, n_sums)``."""
     weights = np.zeros((n_columns, len(adds[0])))
     for part, numbers in zip(parts[1:], adds[1:], strict=True):
         if part.column is not None:
@@ -116,7 +117,7 @@ def linear_score(stage: FittedStage, classifier: MultiStageClassifier) -> Linear
 
 
 def score_limit(probability: float, n_classes: int) -> float:
-    """Return from which log-odds on a class is answered, or up to which total; infinite for never."""
+    """Return the least log-odds of a class's answer, or the largest total of several; infinite for never."""
     if probability > 1 or (n_classes == 2 and probability == 1):
         return math.inf
     if n_classes > 2:  # the largest of n has 1 / n at least
@@ -143,7 +144,7 @@ def _parts(encoding: Encoding, feature: int, weights: NDArray[np.float64]) -> It
 
 
 def printed_score(score: LinearScore, digits: int) -> PrintedNumbers:
-    """Return a score with some significant digits."""
+    """Return a score in numbers with some significant digits."""
     adds = tuple(tuple(number_text(number, digits) for number in part.adds.tolist()) for part in score.parts)
     limits = tuple("" if math.isinf(limit) else number_text(limit, digits) for limit in score.limits)
     return PrintedNumbers(score.parts, adds, limits)

@@ -1,4 +1,4 @@
-"""A protocol as Markdown, as a page of HTML for paper, and as a flow chart in SVG without script or font."""
+"""Protocol as Markdown, as an HTML page for paper, and as a flow chart in SVG without script or font."""
 
 import re
 import unicodedata
@@ -11,14 +11,14 @@ from shortlist._words import counted
 from shortlist.export.protocols import Protocol, Route, Rule, Step, Wording
 
 SIZE, LEADING, PADDING = 13, 18, 10
-"""Pixels of text: its height, from line to line, and from the edge of its box."""
+"""Pixels of text: size of letters, distance of lines, and distance from the edge of its box."""
 WIDTH, GAP = 372, 40
-"""Pixels of the picture, which fits a telephone, and from a step down to the next one."""
+"""Width of the picture in pixels, which fits a telephone, and distance from a step to the next."""
 BOX_WIDTH = WIDTH - 4
 ROOM = 8
-"""Around the ruler between what a step orders and what it answers, in pixels."""
+"""Pixels above and below the ruler between a step's orders and its answers."""
 MOST_LINES = 8
-"""Lines of what a step orders, at most."""
+"""Largest number of lines of a step's orders."""
 
 NARROW, BROAD = frozenset("ijltfrI.,:;|!'()[] "), frozenset("mwMW@%—…≥")
 
@@ -29,14 +29,14 @@ class _Box(NamedTuple):
     width: float
     lines: tuple[str, ...]
     ruled: int = 0
-    """Lines above a ruler, which has room of its own; 0 for none."""
+    """Number of lines above a ruler, which takes room of its own; 0 without a ruler."""
 
     @property
     def height(self) -> float:
         return LEADING * len(self.lines) + 2 * PADDING + ROOM * bool(self.ruled)
 
     def base(self, place: int) -> float:
-        """Return the height of a line of the text."""
+        """Return the vertical position of a line of the text, in pixels."""
         room = ROOM if 0 < self.ruled <= place else 0
         return self.top + PADDING + LEADING * (place + 0.75) + room
 
@@ -44,7 +44,7 @@ class _Box(NamedTuple):
 def picture(protocol: Protocol, *, alone: bool = True) -> str:
     """Return the flow chart: the orders and answers of each step, and the decision at the end.
 
-    `alone`: whether it says how often steps ask, answer and miss, which a page has beside it.
+    `alone`: whether it has the shares of cases that steps ask, answer and miss, which a page shows beside it.
     """
     shapes: list[str] = []
     shortened = False
@@ -85,9 +85,9 @@ def picture(protocol: Protocol, *, alone: bool = True) -> str:
 
 
 def _seen(steps: Sequence[Step]) -> Iterator[tuple[str, Step]]:
-    """Yield the steps of a way that answer a case on record, each with its title and the orders before it.
+    """Yield the steps of a way that answer a case on record, each with its title and all orders before it.
 
-    These are all steps where there are no shares, or where no step answers.
+    These are all steps if there are no shares, or if no step answers.
     """
     waiting: list[Step] = []
     answers = [step.number for step in steps if step.share != 0] or [step.number for step in steps]
@@ -105,7 +105,7 @@ def _seen(steps: Sequence[Step]) -> Iterator[tuple[str, Step]]:
 
 
 def _heading(route: Route, top: float, shapes: list[str]) -> tuple[float, bool]:
-    """Draw which cases go a way; return where its first step begins, and whether something was left out."""
+    """Draw the condition of a way; return the position of its first step, and whether words were left out."""
     share = "" if route.share is None else f" ({_percent(route.share)})"
     lines, cut = _wrapped([f"Where {route.when}{share}:"], WIDTH)
     for line in lines:
@@ -115,7 +115,7 @@ def _heading(route: Route, top: float, shapes: list[str]) -> tuple[float, bool]:
 
 
 def _drawn_step(step: Step, title: str, left: float, top: float, shapes: list[str]) -> tuple[float, bool]:
-    """Draw a step with its answers and arrow; return where the next box begins, and whether it was cut."""
+    """Draw a step with its answers and arrow; return the position of the next box, and whether it was cut."""
     lines, cut = _step_lines(step, title)
     answers = [line for told in _shared(step.rules) for line in _wrapped([told], BOX_WIDTH)[0]]
     share = "" if step.share is None else f" ({_percent(step.share)} of all cases)"
@@ -132,7 +132,7 @@ def _percent(share: float) -> str:
 
 
 def _step_lines(step: Step, title: str) -> tuple[tuple[str, ...], bool]:
-    """Return the lines in the box of a step, and whether something was left out."""
+    """Return the lines in the box of a step, and whether words were left out."""
     names, cut = _wrapped([f"{name}," for name in step.orders[:-1]] + list(step.orders[-1:]), BOX_WIDTH)
     if len(names) > MOST_LINES:
         names, cut = [*names[: MOST_LINES - 1], "… and more"], True
@@ -142,7 +142,7 @@ def _step_lines(step: Step, title: str) -> tuple[tuple[str, ...], bool]:
 
 
 def _shared(rules: Sequence[Rule]) -> list[str]:
-    """Return the rules of a step in short, those with the same condition as one."""
+    """Return the rules of a step in short, those with the same condition joined."""
     together: dict[str, list[str]] = {}
     for rule in rules:
         together.setdefault(_short(rule), []).append(rule.answer)
@@ -164,7 +164,7 @@ def _short(rule: Rule) -> str:
 
 
 def _wrapped(words: Sequence[str], width: float) -> tuple[list[str], bool]:
-    """Break words into lines that fit a box, and tell whether one that does not fit alone was shortened."""
+    """Return words in lines that fit a box, and whether a word was shortened to fit."""
     room = (width - 2 * PADDING) / SIZE
     lines: list[str] = []
     cut = False
@@ -181,7 +181,7 @@ def _wrapped(words: Sequence[str], width: float) -> tuple[list[str], bool]:
 
 
 def _ems(text: str) -> float:
-    """Return the largest width of a text, in heights of a letter, in any of the requested fonts."""
+    """Return the largest width of a text, in heights of a letter, in any of the fonts."""
     return sum(map(_em, text))
 
 
@@ -220,7 +220,7 @@ def _arrow(x: float, y: float, to_y: float, word: str) -> str:
 
 
 MOST_SUMS = 4
-"""Most columns of numbers side by side in a table: paper has room for no more."""
+"""Largest number of columns of numbers in a table, as paper has no room for more."""
 
 STYLE = """
 @page { size: A4; margin: 15mm }
@@ -243,8 +243,10 @@ CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """Rights of the page in a browser: use its style, load nothing, run nothing."""
 
 Part = tuple[str, object]
-"""A kind, and what it holds: ``title``, ``heading`` or ``text`` a sentence, ``list`` sentences, ``table`` its
-rows, the first one its head, and ``picture`` nothing.
+"""Kind and content of a part.
+
+The content of ``title``, ``heading`` and ``text`` is a sentence, of ``list`` sentences, of ``table`` its
+rows, the first one its header, and of ``picture`` nothing.
 """
 
 
@@ -283,7 +285,10 @@ def page(protocol: Protocol) -> str:
 
 
 def in_form(protocol: Protocol, ending: str) -> str:
-    """Return a protocol as a file of some ending: text for .md, the flow chart for .svg, or a page."""
+    """Return a protocol as a file by its ending.
+
+    Markdown for .md, the flow chart for .svg, otherwise a page.
+    """
     return {".md": markdown, ".svg": picture}.get(ending, page)(protocol)
 
 

@@ -1,4 +1,4 @@
-"""Saved stages as a protocol that people follow with pen and paper: what to order, add up and answer."""
+"""Saved stages as a protocol for pen and paper: the tests to order, the numbers to add, and the answers."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DIGITS = (3, 12)
-"""Least and most significant digits of a printed number."""
+"""Least and largest number of significant digits of a printed number."""
 UNCHECKED_DIGITS = 6
-"""Significant digits where there are no rows to check them on."""
+"""Number of significant digits if there are no rows to check them on."""
 
 
 class Line(NamedTuple):
@@ -40,7 +40,7 @@ class Line(NamedTuple):
 
 
 class Amount(NamedTuple):
-    """The price of a step, or what it takes of an attribute, and the same with all steps before."""
+    """Price of a step, or its amount of an attribute, and the sum with all steps before."""
 
     name: str
     here: str
@@ -48,9 +48,9 @@ class Amount(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Rule of a step for answering a class: a condition, and its least probability, if there is one.
+    """Rule of a step for answering a class: a condition, and the class's least probability, if there is one.
 
-    Without a condition it never does.
+    Without a condition it never answers.
     """
 
     answer: str
@@ -63,39 +63,39 @@ class Step:
     """One step of a protocol."""
 
     number: int
-    """Number, from 1."""
+    """Number of the step, from 1."""
     orders: tuple[str, ...]
     """Orders of the step, all at once."""
     amounts: tuple[Amount, ...]
-    """The price first."""
+    """Amounts of the step, the price first."""
     sums: tuple[str, ...]
-    """Sums of the step: one score with two classes, otherwise one sum per class; empty where the classifier
-    is not linear.
+    """Names of the sums: one score with two classes, otherwise one per class; empty if the classifier is not
+    linear.
     """
     lines: tuple[Line, ...]
-    """Lines to add up."""
+    """Lines of the score to add."""
     classifier: str
-    """Classifier that answers where nothing can be added up."""
+    """Name of the classifier that answers if nothing can be added."""
     rules: tuple[Rule, ...]
-    """One per class."""
+    """Rules of the step, one per class."""
     share: float | None = None
     """Share of all cases on record that this step answers."""
 
 
 class Route(NamedTuple):
-    """The steps of the cases for which something holds that is known before the first step."""
+    """Steps of the cases that meet a condition known before the first step."""
 
     when: str
     """Condition of the route."""
     first: int
     last: int
-    """The numbers of the steps."""
+    """Numbers of the first and the last step."""
     share: float | None
-    """Share of all cases on record."""
+    """Share of all cases on record that take the route."""
 
 
 class Wording(NamedTuple):
-    """Words of a protocol: the noun for a request of a step, and for the end."""
+    """Words of a protocol for a step's requests and for its end."""
 
     order: str = "order"
     beginning: str = (
@@ -117,30 +117,30 @@ OF_STAGES = Wording()
 
 @dataclass(frozen=True)
 class Protocol:
-    """Steps to do in order, in words and numbers as they are printed."""
+    """Protocol: steps in order, in words and numbers as they are printed."""
 
     target: str
-    """Column that is answered."""
+    """Name of the column that is answered."""
     steps: tuple[Step, ...]
     promise: str
     """Promise about the answers, or the sentence that there is none."""
     checked: str
-    """Agreement of the printed numbers with the model on the rows that they were checked on."""
+    """Sentence on the agreement of the printed numbers with the model, on the rows of the check."""
     digits: int
     """Significant digits of the printed numbers."""
     n_rows: int
     n_changed: int
-    """Rows that were checked, and those that the printed numbers answer otherwise, or at another step."""
+    """Numbers of checked rows, and of those where the printed numbers give another answer or step."""
     wording: Wording = OF_STAGES
     """Words for the steps."""
     routes: tuple[Route, ...] = ()
-    """Empty where every case begins with step 1."""
+    """Routes of the cases; empty if every case begins with step 1."""
     measured: tuple[str, ...] = ()
-    """Shares of rows that steps ask, answer and miss, a sentence each; empty where they are not on record."""
+    """Sentences on the shares of rows that steps ask, answer and miss; empty if they are not on record."""
 
     @property
     def lasts(self) -> set[int]:
-        """The numbers of the steps after which no other follows."""
+        """Numbers of the steps that no other step follows."""
         return {route.last for route in self.routes} or {len(self.steps)}
 
 
@@ -152,12 +152,12 @@ def protocol_of(
 ) -> Protocol:
     """Return saved stages as a protocol.
 
-    Scores are in the units of the table: a number is multiplied by its weight as it is, and a word adds its
-    own. Numbers have the fewest digits with which they answer all rows as the model does. Raises
-    BadInputError if the model is not one of stages.
+    Scores are in the units of the table: a number is multiplied by its weight, and a word adds its own.
+    Numbers have the fewest digits with which they answer all rows like the model. Raises BadInputError if the
+    model has no stages.
 
-    `rows`, ``(n_rows, n_features)``: rows on which the printed numbers are compared with the model.
-    `digits`: significant digits at least and at most.
+    `rows`, ``(n_rows, n_features)``: rows on which the printed numbers are compared with the model. `digits`:
+    least and largest number of significant digits.
     """
     classifier = saved.estimator
     if not isinstance(classifier, MultiStageClassifier):
@@ -191,7 +191,10 @@ def protocol_of(
 
 
 def _measured(classifier: MultiStageClassifier) -> tuple[str, ...]:
-    """Say the rates at which the steps ask, answer and miss, on the rows that measured them."""
+    """Return sentences on the shares of rows that the steps ask, answer and miss.
+
+    They hold on the rows that measured the stages.
+    """
     told = point_figures(classifier)
     if told is None or "confusion" not in told:
         return ()
@@ -220,14 +223,13 @@ def _share(figure: Figure) -> str:
 
 
 class _Met(NamedTuple):
-    """Encoded rows, which of them each stage decides, and how."""
+    """Encoded rows, with the rows that each stage decides and its answers."""
 
     rows: NDArray[np.float64]
     decided: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
-    """Rows that each stage decides about, and the class that it answers, -1 for none."""
+    """For each stage, the indices of the rows that it decides, and its class index, -1 without an answer."""
     known: tuple[NDArray[np.bool_], ...]
-    """Mask, for each stage, of the rows of which it knows a value, and none lacks a value that a step needs.
-    """
+    """For each stage, the mask of rows with a value that it knows and with all values that steps need."""
 
     @classmethod
     def of(cls, classifier: MultiStageClassifier, table: "pd.DataFrame") -> "_Met":

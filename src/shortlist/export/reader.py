@@ -22,22 +22,25 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 Opinion = list[float] | None
-"""The probabilities of the classes; None for an abstention."""
+"""Class probabilities of a member or judge; None for an abstention."""
 
 LARGEST = sys.float_info.max
 MOST_CLASSES, DEEPEST = 256, 200
 PANEL_VERSION = 2
-"""Version of policies of panels; stages of version 1 had a threshold for each class."""
+"""Version of policies of panels; in version 1, stages had a threshold for each class."""
 EQUAL = 1e-9
-"""Largest difference of equal probabilities of panels."""
+"""Largest difference up to which probabilities of panels are equal."""
 
 
 class ReaderError(ValueError):
-    """A policy or a row that cannot be used; the sentence says why."""
+    """Error for an unusable policy or row; its sentence gives the reason."""
 
 
 def load(path: str) -> dict[str, Any]:
-    """Read a policy file; refuse other files, damaged ones, and numbers that JSON does not have."""
+    """Return the policy in a file.
+
+    Raises ReaderError for other files, damaged ones, and numbers outside JSON.
+    """
 
     def refuse(word: str) -> None:
         raise ReaderError(f"{path} must hold finite numbers, got {word}.")
@@ -72,24 +75,25 @@ def digest(policy: dict[str, Any]) -> str:
 def next_step(
     policy: dict[str, Any], answers: dict[str, Any], failed: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Name the next step for one case, of which `answers` are known: a judge to ask, or the decision.
+    """Return the next step for one case with some known `answers`: judges to ask, or the decision.
 
-    Returns ``ask``, the names of judges or features that are asked side by side, and ``decision``, which is
-    None while somebody has to be asked and otherwise what `answer` returns. `failed` names those who failed
-    or timed out; a dict says why. They count as silent, and the decision lists them.
+    The result has ``ask``, the names of judges or features to ask side by side, and ``decision``, which is
+    None while there are any, and otherwise the result of `answer`. `failed`: names that failed or timed out;
+    a dict gives reasons. They count as silent, and the decision lists them.
     """
     told = answer(policy, answers, failed)
     return {"ask": told["needs"], "decision": None if told["needs"] else told}
 
 
 def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
-    """Decide one row, a dict of values by name: label, probabilities, confidence, and what was paid.
+    """Return the decision about one row: label, probabilities, confidence, price and more.
 
-    A name that is not in the row was not asked yet; None, NaN and an empty text are silence. A word that the
-    policy does not know is silence of a feature, and answers nothing of a judge. Where it matters the row is
-    not answered: `needs` says what to ask for, and `unknown` which words were said. `failed` names features
-    and judges that could not be had: the others decide without them. Raises ReaderError if the policy is
-    damaged, or a value cannot be used.
+    The row is a dict of values by name.
+
+    A name that is not in the row was not asked yet; None, NaN and an empty text are silence. An unknown word
+    is silence of a feature, and no answer of a judge. If a missing value matters the row is not answered:
+    `needs` has the names to ask, and `unknown` the unknown words. `failed`: features and judges that failed;
+    the others decide without them. Raises ReaderError if the policy is damaged, or a value cannot be used.
     """
     about: dict[str, Any] = {}
     try:
@@ -112,9 +116,9 @@ def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] 
 
 
 class Ask(NamedTuple):
-    """Needs of a step in a row: names that are not there, and words that the policy does not know.
+    """Needs of a step in a row: missing names, and unknown words.
 
-    `waits`: whether such words end the row as a missing name does.
+    `waits`: whether an unknown word ends the row, as a missing name does.
     """
 
     names: list[str]
@@ -123,7 +127,7 @@ class Ask(NamedTuple):
 
 
 class Decide(NamedTuple):
-    """Decision of a step: a class, the probability of each, how sure it is, and whether the row ends."""
+    """Decision of a step: a class, the probability of each, its confidence, and whether it ends the row."""
 
     answer: Any
     shares: list[float]
@@ -132,13 +136,13 @@ class Decide(NamedTuple):
 
 
 Steps = Iterator[Ask | Decide]
-"""Sequence of a policy's requests and decisions about a row; prices and calls are reported beside."""
+"""Sequence of a policy's requests and decisions about a row; prices and calls are reported separately."""
 
 
 def _followed(policy: Any, steps: Steps, about: dict[str, Any]) -> dict[str, Any]:
-    """Follow the steps of a policy until one lacks something, or ends the row: the loop of all kinds.
+    """Return the result of the steps of any policy, up to one that lacks a value or ends the row.
 
-    `about`: what the steps tell beside, such as the cost so far.
+    `about`: further results of the steps, such as the price so far.
     """
     said, needs, unknown = Decide(None, [], None, ends=False), list[str](), dict[str, Any]()
     for step in steps:
@@ -157,9 +161,9 @@ def _followed(policy: Any, steps: Steps, about: dict[str, Any]) -> dict[str, Any
 
 
 def _of_committee(policy: Any, row: dict[str, Any], failed: Collection[str], about: dict[str, Any]) -> Steps:
-    """Ask for the features of one member after the other until no other answers could change the outcome.
+    """Yield requests for the features of one member after the other, until no answer can change the outcome.
 
-    A row that has all features is decided by all members, and so is one of a policy without an order.
+    A row with all features is decided by all members; so is any row if the policy has no order.
     """
     states = [_state(feature, row, failed) for feature in policy["features"]]
     if "order" not in policy or "not asked" not in states:
@@ -203,12 +207,12 @@ def _of_committee(policy: Any, row: dict[str, Any], failed: Collection[str], abo
 
 
 def features_of(policy: dict[str, Any], place: int) -> list[int]:
-    """Return the places of the features that a member of a committee reads."""
+    """Return the indices of the features that a member of a committee reads."""
     return sorted({policy["columns"][column]["feature"] for column in policy["members"][place]["columns"]})
 
 
 def _asked(policy: Any, row: dict[str, Any], states: list[str], places: Collection[int]) -> Ask:
-    """Return what is lacking of some features, and which words of theirs are unknown."""
+    """Return the missing names among some features, and their unknown words."""
     names = [policy["features"][place]["name"] for place in places]
     found = [(name, states[place]) for name, place in zip(names, places, strict=True)]
     needs = [name for name, state in found if state == "not asked"]
@@ -218,13 +222,16 @@ def _asked(policy: Any, row: dict[str, Any], states: list[str], places: Collecti
 def _is_settled(
     policy: Any, asked: dict[int, Opinion], sums: list[list[float]], states: list[str], seen: set[int]
 ) -> bool:
-    """Say whether no other answers change the outcome, for which a class needs a value of a feature."""
+    """Return whether further answers cannot change the outcome.
+
+    A class also needs the value of one feature.
+    """
     outcomes = _outcomes(policy, asked, sums)
     return outcomes == {None} or (len(outcomes) == 1 and any(states[place] == "answered" for place in seen))
 
 
 def _asked_until_settled(policy: Any, answers: list[Opinion], states: list[str]) -> list[str]:
-    """Return the members whose answers settle a row that has all features, in the order of asking."""
+    """Return the members whose answers settle a row with all features, in the order of asking."""
     asked: dict[int, Opinion] = {}
     sums, seen = _summed(policy, []), set[int]()
     for place in policy["order"]:
@@ -237,7 +244,7 @@ def _asked_until_settled(policy: Any, answers: list[Opinion], states: list[str])
 
 
 def _judged(policy: Any, row: dict[str, Any], failed: Collection[str], about: dict[str, Any]) -> Steps:
-    """Ask judges one by one until no other answers could change the outcome."""
+    """Yield requests for judges one by one, until no answer can change the outcome."""
     judges = policy["judges"]
     answers = [_judge(policy, judge, row, failed)[0] for judge in judges]
     label, shares = _decided(policy, _summed(policy, answers), len(answers))
@@ -268,7 +275,7 @@ def _judged(policy: Any, row: dict[str, Any], failed: Collection[str], about: di
 
 
 def _judge(policy: Any, judge: Any, row: dict[str, Any], failed: Collection[str]) -> tuple[Opinion, str]:
-    """Return the answer of a judge, None where there is none, and his word if it is no class."""
+    """Return the answer of a judge, None without one, and its word if it is no class."""
     if judge["name"] in failed:
         return None, ""
     given: list[Any] = [row.get(column) for column in judge["columns"]]
@@ -306,13 +313,15 @@ def _text(label: Any) -> str:
 
 
 def _outcomes(policy: Any, asked: dict[int, Opinion], sums: list[list[float]]) -> set[int | None]:
-    """Return the outcomes where all who are left are sure of one class, for each; one: the row is settled.
+    """Return the outcomes if all remaining answers are certain of one class, for each class.
 
-    Nothing makes a class win, and probable, more than that, and nothing makes it less probable than that of
-    another one: so no other answers change the outcome either. With a power below 1 nothing is worse than
-    that all other classes are equal. Of calibrated means next to the least probability rounding may decide;
-    other means are added up there as they will be. Without an answer no row is settled. `sums` are of what
-    has been counted, in any order.
+    With a single outcome the row is settled.
+
+    No answers help a class more than certain answers for it, and none hurt it more than certain answers for
+    another class. So no other answers change the outcome either. With a power below 1 the worst case is that
+    all other classes are equal. Near the least probability, rounding may decide calibrated means; other means
+    are added up there in their final order. Without an answer no row is settled. `sums`: sums of the counted
+    answers, in any order.
     """
     n, classes = len(policy["order"]), range(len(policy["classes"]))
     outcomes: set[int | None] = set() if sums[3][0] else {None}
@@ -339,7 +348,7 @@ def _outcomes(policy: Any, asked: dict[int, Opinion], sums: list[list[float]]) -
 
 
 def _staged(policy: Any, row: dict[str, Any], failed: Collection[str], about: dict[str, Any]) -> Steps:
-    """Buy features stage by stage until one is sure enough."""
+    """Yield requests and decisions stage by stage, until one has enough confidence."""
     about |= {"stage": 0, "cost": 0.0, "asked": []}
     if "taken" in policy["stages"][0]:
         about["taken"] = dict.fromkeys(policy["stages"][0]["taken"], 0.0)
@@ -365,7 +374,10 @@ def _staged(policy: Any, row: dict[str, Any], failed: Collection[str], about: di
 
 
 def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str], about: dict[str, Any]) -> Steps:
-    """Ask the judges of a panel stage by stage; who is silent, fails or says no class has no vote."""
+    """Yield requests and decisions of a panel stage by stage.
+
+    Silence, failures and unknown words are no votes.
+    """
     final, is_open = policy["final"], not policy["classes"]
     fold = _comparison(policy)
     labels: list[str | None] = [fold(_word(label)) for label in policy["classes"]]
@@ -402,7 +414,7 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str], about: 
 
 
 def _open_answers(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, str]:
-    """Return the different answers to a case as they are compared, each as it was first spelled."""
+    """Return the different answers to a case in the form for comparisons, each with its first spelling."""
     fold = _comparison(policy)
     spelled: dict[str, str] = {}
     for judge in policy["judges"]:
@@ -412,7 +424,7 @@ def _open_answers(policy: Any, row: dict[str, Any], failed: Collection[str]) -> 
 
 
 def _comparison(policy: Any) -> Callable[[str], str]:
-    """Return the function that turns labels that count as the same into the same text."""
+    """Return the function that gives labels that count as equal the same text."""
 
     def fold(text: str) -> str:
         text = without_punctuation(text) if policy.get("fold_punctuation") else text
@@ -422,7 +434,7 @@ def _comparison(policy: Any) -> Callable[[str], str]:
 
 
 PUNCTUATION = " \t\r\n.,;:!?\"'`*_()[]{}\u00b4\u00ab\u00bb\u2018\u2019\u201a\u201c\u201d\u201e\u2026"
-"""Characters around a label that do not change it, where punctuation is folded."""
+"""Characters around a label that are removed if punctuation is ignored."""
 
 
 def without_punctuation(text: str) -> str:
@@ -435,7 +447,7 @@ def without_punctuation(text: str) -> str:
 
 
 def number_text(text: str) -> str:
-    """Return a number, as a double, in one way of writing it, and any other text as it is.
+    """Return a number in a single notation, as a double; other texts stay unchanged.
 
     >>> number_text("12.50"), number_text("007"), number_text("1e3"), number_text("12a")
     ('12.5', '7', '1000', '12a')
@@ -449,9 +461,9 @@ def number_text(text: str) -> str:
 
 
 def _way_of(policy: Any, row: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Return the stages of the branch to which a panel's router sends a case, and the facts about that.
+    """Return the stages of a case's branch in a panel, and the facts about the router.
 
-    Where a column has no value, or one that the router does not know, they are those of no branch.
+    If a column has no value, or one that the router does not know, they are the stages without a branch.
     """
     node = policy.get("router")
     if node is None:
@@ -467,7 +479,7 @@ def _way_of(policy: Any, row: dict[str, Any]) -> tuple[list[Any], dict[str, Any]
 
 
 def routed_by(policy: Any) -> list[str]:
-    """Return the columns of the case that the router of a policy asks about, each once; perhaps none."""
+    """Return the columns that the router of a policy reads, each once; perhaps none."""
     nodes = [policy["router"]] if "router" in policy else []
     found: dict[str, None] = {}
     while nodes:
@@ -479,7 +491,7 @@ def routed_by(policy: Any) -> list[str]:
 
 
 def fork_says(fork: Any, value: Any) -> bool | None:
-    """Say whether a question of a router is answered yes by a value; None where it cannot tell."""
+    """Return the answer of a router's question about a value; None if it cannot tell."""
     if "at_most" not in fork:
         word = _word(value)
         return word in fork["words"] if word in fork["known"] else None
@@ -490,14 +502,14 @@ def fork_says(fork: Any, value: Any) -> bool | None:
 
 
 def _ends(stage: Any, best: "StageDecision", *, always: bool) -> bool:
-    """Say whether a stage of a panel ends a case; the last one may have to `always` answer."""
+    """Return whether a stage of a panel ends a case; the last one may have to `always` answer."""
     if always or best.label is None:
         return best.label is not None
     return stage["answer_from"] is not None and best.sure >= stage["answer_from"]
 
 
 def _unfolded(row: dict[str, Any]) -> dict[str, Any]:
-    """Return answers with a column each for label and confidence, and nothing in place of blanks."""
+    """Return answers with separate columns for label and confidence; blanks become None."""
     columns: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dict) and "label" not in value:
@@ -508,7 +520,7 @@ def _unfolded(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _said(judge: Any, row: dict[str, Any], failed: Collection[str]) -> str | None:
-    """Return the word of a judge of a panel, "" for silence, and None where he was not asked."""
+    """Return the word of a panel's judge, "" for silence, and None if it was not asked."""
     columns = [one for one in (judge["name"], f"{judge['name']}.label") if one in row]
     if judge["name"] in failed:
         return ""
@@ -516,7 +528,7 @@ def _said(judge: Any, row: dict[str, Any], failed: Collection[str]) -> str | Non
 
 
 def _word(label: Any) -> str:
-    """Return a label as panels compare them: 1.0 is 1, and truth values are so however they are written."""
+    """Return a label in the form for comparisons in panels: 1.0 is 1, and truth values have one spelling."""
     if _is_gap(label):
         return ""
     is_whole = isinstance(label, float) and label.is_integer()
@@ -529,7 +541,7 @@ def _word(label: Any) -> str:
 
 
 class StageDecision(NamedTuple):
-    """Decision of a stage of a panel: a class, the share of each, and how sure it is."""
+    """Decision of a stage of a panel: a class, the share of each, and its confidence."""
 
     label: int | None
     shares: list[float]
@@ -556,14 +568,14 @@ def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> 
 
 
 def _alone(_policy: Any, stage: Any, _heard: Any, _row: Any) -> StageDecision:
-    """Return the decision on every case of a branch, without asking a judge."""
+    """Return the constant decision of a branch, without asking a judge."""
     label, shares = stage["decision"]["label"], stage["decision"]["shares"]
     known = label >= 0
     return StageDecision(label if known else None, shares, shares[label] if known else 0.0)
 
 
 def _latest(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str, Any]) -> StageDecision:
-    """Return the latest answer, as sure as the judge is who was asked last; not at all without his answer."""
+    """Return the latest answer, with the confidence of the judge asked last; 0 without its answer."""
     last = stage["knows"][-1]
     said = [heard[place] for place in stage["knows"] if heard[place] is not None]
     sure = 0.0 if heard[last] is None else _scaled(policy["judges"][last], row)
@@ -588,7 +600,10 @@ def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str
 
 
 def _scaled(judge: Any, row: dict[str, Any]) -> float:
-    """Return the worth of a judge's confidence: straight lines between knots; 0 where none is reported."""
+    """Return a judge's confidence on the common scale: straight lines between knots.
+
+    0 if it never gives one.
+    """
     column, scale = f"{judge['name']}.confidence", judge["confidence"]
     if scale is None or _is_gap(row.get(column)):
         return 0.0 if scale is None else float(scale["usual"])
@@ -601,7 +616,7 @@ def _scaled(judge: Any, row: dict[str, Any]) -> float:
 
 
 def _state(feature: Any, row: dict[str, Any], failed: Collection[str] = ()) -> str:
-    """Say whether a feature of a row is answered, silent, not asked yet, of an unknown word, or failed."""
+    """Return the state of a feature of a row: answered, silent, not asked, unknown or failed."""
     name = feature["name"]
     if name in failed or name not in row:
         return "failed" if name in failed else "not asked"
@@ -611,7 +626,7 @@ def _state(feature: Any, row: dict[str, Any], failed: Collection[str] = ()) -> s
 
 
 def _known(feature: Any, value: Any) -> list[Any]:
-    """Return the value that a policy knows by a word: as it is, or as it is written; empty for none."""
+    """Return the known values that equal a word, exactly or as text; empty if there is none."""
     same = [one for one in feature["known"] if one == value]
     return same or [one for one in feature["known"] if _text(one) == _text(value)]
 
@@ -641,7 +656,7 @@ def _value(feature: Any, value: Any) -> Any:
 
 
 def _as_number(what: str, value: Any) -> float:
-    """Return a number, which may be text, as cells of a table are; true is 1 and false 0."""
+    """Return a number, also from the text of a cell; true is 1 and false 0."""
     truth = {"True": 1.0, "False": 0.0}.get(_text(value))
     try:
         number = float(value) if truth is None else truth
@@ -653,7 +668,7 @@ def _as_number(what: str, value: Any) -> float:
 
 
 def _check_row(row: Any) -> None:
-    """Refuse a row that is no dict, and values that are neither numbers nor text nor nothing."""
+    """Raise ReaderError for a row that is no dict, or a value that is no number, text or None."""
     if not isinstance(row, dict):
         raise ReaderError(f"a row must be a dict of values by name, got a {type(row).__name__}.")
     for name, value in row.items():
@@ -684,7 +699,7 @@ def _column(one: Any, value: Any) -> float:
 
 
 def _cell(steps: Any, value: Any) -> float:
-    """Return the number that steps make of a value; NaN for a gap."""
+    """Return the number after the steps of a value; NaN for a gap."""
     for step in steps:
         kind = step["step"]
         if kind == "fill":
@@ -739,7 +754,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 
 
 def _between(x: float, knots: list[float], values: list[float]) -> float:
-    """Return a value on the straight lines between knots, constant beyond them."""
+    """Return a value on the straight lines between knots, constant outside them."""
     if not knots[0] < x < knots[-1]:
         return float(values[0] if x <= knots[0] and knots[0] < knots[-1] else values[-1])
     after = bisect.bisect_right(knots, x)
@@ -759,7 +774,10 @@ def _member(policy: Any, member: Any, columns: list[float]) -> list[float]:
 
 
 def _summed(policy: Any, answers: list[Opinion]) -> list[list[float]]:
-    """Return by class the votes, the parts that decide, and the probabilities; and how many have answered."""
+    """Return sums over answers by class, and the number of answers.
+
+    The sums are of votes, of deciding scores and of probabilities.
+    """
     sums = [*[[0.0] * len(policy["classes"])] * 3, [0.0]]
     for one in answers:
         sums = _counted(policy, sums, one)
@@ -767,7 +785,7 @@ def _summed(policy: Any, answers: list[Opinion]) -> list[list[float]]:
 
 
 def _counted(policy: Any, sums: list[list[float]], one: Opinion, times: int = 1) -> list[list[float]]:
-    """Return such sums with what one answer adds, as often as `times`."""
+    """Return such sums plus one answer, counted `times` times."""
     rule, n_classes = policy["decision"]["rule"], len(policy["classes"])
     shares = [1 / n_classes] * n_classes if one is None else one
     votes = [0] * n_classes
@@ -781,9 +799,9 @@ def _counted(policy: Any, sums: list[list[float]], one: Opinion, times: int = 1)
 
 
 def _decided(policy: Any, sums: list[list[float]], n: int) -> tuple[int | None, list[float]]:
-    """Return the winning class, and the scores for its probability, by the sums of `n` answers.
+    """Return the winning class, and the scores for its probability, from the sums of `n` answers.
 
-    None wins without any answer, or where those who are silent could turn a threshold.
+    The class is None without any answer, or if silent members could turn a threshold.
     """
     decision, (votes, scores, probabilities, (heard,)) = policy["decision"], sums
     classes, n_votes, open_ = range(len(policy["classes"])), heard, not heard
@@ -804,13 +822,13 @@ def _decided(policy: Any, sums: list[list[float]], n: int) -> tuple[int | None, 
 
 
 def _stretched(votes: float, threshold: int, n: int) -> float:
-    """Return votes as a share, stretched so that the threshold and half a vote are one half."""
+    """Return votes as a share, stretched so that the threshold plus half a vote becomes one half."""
     middle = threshold + 0.5
     return votes / (2 * middle) if votes < middle else 0.5 + (votes - middle) / (2 * max(0.5, n - middle))
 
 
 def _calibrated(fitted: Any, shares: list[float]) -> list[float]:
-    """Return a power of each share, times the factor of its class, in all 1."""
+    """Return a power of each share times the factor of its class, normalised to sum 1."""
     if fitted is None:
         return shares
     power, pairs = fitted["power"], zip(shares, fitted["factors"], strict=True)
@@ -869,7 +887,7 @@ def _boosted(model: Any, x: list[float]) -> list[float]:
 
 
 def _prepared(model: Any, x: list[float]) -> tuple[Any, list[float]]:
-    """Return the model behind steps, such as scalers and kernels, and what these make of a row."""
+    """Return the last model behind steps such as scalers and kernels, and the row after these steps."""
     while model["kind"] in STEPS:
         if model["kind"] == "extended":
             x = [*x, *STEPS[model["by"]["kind"]](model["by"], [x[i] for i in model["columns"]])]
@@ -880,7 +898,7 @@ def _prepared(model: Any, x: list[float]) -> tuple[Any, list[float]]:
 
 
 def _kernel(model: Any, x: list[float]) -> list[float]:
-    """Return mixed likenesses to other rows."""
+    """Return weighted sums of the similarities to other rows."""
     gamma, kind = model["gamma"], model.get("function", "rbf")
     if kind == "rbf":
         near = [
@@ -906,7 +924,7 @@ def _turned(model: Any, x: list[float]) -> list[float]:
 
 
 def _stacked(model: Any, x: list[float]) -> list[float]:
-    """Return the answers of other models, and perhaps columns as they are."""
+    """Return the answers of other models, perhaps with unchanged columns."""
     found = list[float]()
     for part in model["parts"]:
         seen = [x[i] for i in part["columns"]]
@@ -932,11 +950,14 @@ STEPS: dict[str, Callable[[Any, list[float]], list[float]]] = {
     ],
     "extended": lambda _model, x: x,
 }
-"""Steps from a row to another row, before the model in `then`; one that extends adds what another makes."""
+"""Functions of steps from a row to another row, before the model in `then`.
+
+The step ``extended`` appends the result of another.
+"""
 
 
 def _won_pairs(model: Any, x: list[float]) -> list[float]:
-    """Return for each class the share of pairs of classes that it wins; a score above 0 is the first's."""
+    """Return, for each class, its share of won pairs of classes; a score above 0 is a win of the first."""
     n, won = model["n_classes"], [0.0] * model["n_classes"]
     scores = zip(itertools.combinations(range(n), 2), x, model["intercepts"], strict=True)
     for (first, second), score, shift in scores:
@@ -945,7 +966,7 @@ def _won_pairs(model: Any, x: list[float]) -> list[float]:
 
 
 def _mean_of_parts(model: Any, x: list[float]) -> list[float]:
-    """Return the weighted mean of parts, or of their votes; with a sharpness the softmax of that."""
+    """Return the weighted mean of parts or of their votes; with a sharpness its softmax."""
     found = [0.0] * model["n_classes"]
     for part in model["parts"]:
         shares = _score(part["model"], [x[i] for i in part["columns"]])
@@ -957,7 +978,7 @@ def _mean_of_parts(model: Any, x: list[float]) -> list[float]:
 
 
 def _by_sigmoids(model: Any, x: list[float]) -> list[float]:
-    """Return a sigmoid, or a curve, of each score, or probability, of another model, to the sum of 1."""
+    """Return a sigmoid or a curve of each score or probability of another model, normalised to sum 1."""
     is_raw = model.get("raw", model["of"]["kind"] == "linear")
     scores = _raw(model["of"], x) if is_raw else _score(model["of"], x)
     scores = scores[-1:] if len(model.get("curves", model.get("slopes"))) == 1 else scores
@@ -992,13 +1013,16 @@ def _raw(model: Any, x: list[float]) -> list[float]:
 
 
 def _highest(scores: list[float]) -> list[float]:
-    """Return 1 for the class with the largest score, the first of equals; one score is the second's."""
+    """Return 1 for the class with the largest score, the first of equals.
+
+    A single score is the second class's.
+    """
     scores = [0.0, *scores] if len(scores) == 1 else scores
     return [float(place == scores.index(max(scores))) for place in range(len(scores))]
 
 
 def _total(values: list[float]) -> float:
-    """Add up from the first to the last: sum() of Python 3.12 rounds otherwise."""
+    """Return the sum in order from the first to the last; sum() of Python 3.12 rounds differently."""
     return _dot(values, [1.0] * len(values))
 
 
@@ -1028,7 +1052,7 @@ def _in_single(x: list[float]) -> list[float]:
 
 
 def _ruled(model: Any, x: list[float]) -> list[float]:
-    """Return 1 for the class of the first rule whose conditions all hold."""
+    """Return 1 for the class of the first rule whose conditions all hold, and 0 for others."""
     held = (
         rule["class"]
         for rule in model["rules"]
@@ -1088,9 +1112,9 @@ def _powers(away: list[float], power: float) -> float:
 
 
 def check(policy: Any) -> None:
-    """Refuse a policy that is damaged: a field of another kind, a place that is not there, another size.
+    """Raise ReaderError for a damaged policy: a field of another kind, an index out of range, a wrong size.
 
-    Where there is a `digest`, any other change is one too.
+    With a `digest` any other change is damage, too.
     """
     try:
         if "digest" in policy:
@@ -1171,7 +1195,7 @@ def _check_panel(policy: Any) -> None:
 
 
 def _check_question(question: Any, n_classes: int) -> None:
-    """Check the question that a panel says it was chosen for; no answer depends on it."""
+    """Check the question in a panel's policy, on which no answer depends."""
     objectives, costs = question["objectives"], question["error_costs"]
     _need(_is_list(objectives) and all(isinstance(one, str) for one in objectives), "objectives")
     _need(_is_list(costs) and len(costs) in {0, n_classes + 1}, "error_costs")
@@ -1194,7 +1218,7 @@ def _check_panel_stages(stages: Any, n_judges: int, n_classes: int) -> None:
 
 
 def _check_fork(node: Any, n_branches: int, columns: set[str]) -> None:
-    """Check a question of a router, and all that follow."""
+    """Check a question of a router, and all questions after it."""
     if "branch" in node:
         _need(_are_places([node["branch"] - 1], n_branches), "branch of a router")
         return
@@ -1289,7 +1313,7 @@ def _check_decision(policy: Any, n_members: int) -> None:
 
 
 def _check_model(model: Any, width: int, n_classes: int, deep: int = 0) -> None:
-    """Refuse a model of rows of another number of columns, or of classes."""
+    """Raise ReaderError for a model of another number of columns or of classes."""
     model, width = _check_steps(model, width, deep)
     kind = model["kind"]
     checks = {
@@ -1329,7 +1353,7 @@ def _check_model(model: Any, width: int, n_classes: int, deep: int = 0) -> None:
 
 
 def _check_cell(steps: Any, kind: str = "number") -> None:
-    """Refuse steps that are unknown, or take a number where there is a word."""
+    """Raise ReaderError for steps that are unknown, or that take a number in place of a word."""
     is_number = kind != "words"
     for step in steps:
         how = step["step"]
@@ -1372,7 +1396,7 @@ def _check_curve(curve: Any) -> None:
 
 
 def _check_steps(model: Any, width: int, deep: int = 0) -> tuple[Any, int]:
-    """Check steps such as scalers and kernels; return the model behind them, and how many columns it gets."""
+    """Check steps such as scalers and kernels; return the model behind them, and its number of columns."""
     while model["kind"] in STEPS:
         if model["kind"] == "extended":
             _need(_are_places(model["columns"], width), "columns of a step")
@@ -1384,7 +1408,7 @@ def _check_steps(model: Any, width: int, deep: int = 0) -> tuple[Any, int]:
 
 
 def _width_after(model: Any, width: int, deep: int) -> int:
-    """Check one step; return how many columns there are after it."""
+    """Check one step; return the number of columns after it."""
     kind = model["kind"]
     _need(kind in STEPS and kind != "extended", "kind of a step")
     if kind == "scaled":
@@ -1511,7 +1535,7 @@ def _check_scores(model: Any, width: int, n_classes: int) -> None:
 
 
 def _check_program(program: Any, width: int) -> None:
-    """Refuse a program that is no expression in prefix order, or is nested too deep."""
+    """Raise ReaderError for a program that is no expression in prefix order, or is nested too deeply."""
     open_: list[int] = [1]  # how many parts each expression that has begun still needs
     for symbol in program:
         _need(0 < len(open_) <= DEEPEST, "length of a program")
@@ -1582,17 +1606,17 @@ GAPS = {
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
     "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 }  # fmt: skip
-"""Texts that stand for an empty cell of a table."""
+"""Texts that mean an empty cell of a table."""
 
 ABSENT = "\0"
-"""Mark of a cell that a short line of a table has not."""
+"""Mark of a cell that is missing in a short line of a table."""
 
 
 def table_rows(policy: dict[str, Any], path: str, not_asked: str | None = None) -> Iterator[dict[str, Any]]:
-    """Read the rows of a CSV file, which may be packed by gzip; - is standard input.
+    """Yield the rows of a CSV file, which may be packed by gzip; - is standard input.
 
-    Cells that hold `not_asked` were not asked yet, and are not in the row. Without that a stage was not
-    asked for where all that it buys is empty.
+    Cells with the text `not_asked` were not asked yet, and are not in the row. Without it, a stage whose
+    features are all empty was not bought.
     """
     if path == "-":
         content = sys.stdin.buffer.read()
@@ -1613,7 +1637,7 @@ def table_rows(policy: dict[str, Any], path: str, not_asked: str | None = None) 
 
 
 def _without_empty_stages(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row without the features of stages of which it has no value: they were not bought."""
+    """Return a row without the features of stages without any value, which were not bought."""
     columns = _columns_of(policy)
     for stage in _way_of(policy, row)[0] if policy["kind"] == "panel" else policy.get("stages", ()):
         bought = [policy["features"][place] for place in stage.get("buys", ())]
@@ -1627,7 +1651,7 @@ def _without_empty_stages(policy: dict[str, Any], row: dict[str, Any]) -> dict[s
 def text_rows(
     policy: dict[str, Any], path: str, text: str, not_asked: str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Read the rows of a table as text, which messages call `path`."""
+    """Yield the rows of a table in a text; `path` names it in messages."""
     header = text.split("\n", 1)[0]
     separator = max(",;\t", key=header.count)
     table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval=ABSENT)
@@ -1646,7 +1670,7 @@ def text_rows(
 
 
 def _columns_of(policy: Any) -> dict[str, list[str]]:
-    """Return the columns in which what each feature or judge says may stand, by name."""
+    """Return the possible columns of each feature or judge, by name."""
     if policy["kind"] == "judges":
         return {judge["name"]: judge["columns"] for judge in policy["judges"]}
     if policy["kind"] == "panel":
@@ -1659,7 +1683,7 @@ def _columns_of(policy: Any) -> dict[str, list[str]]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print an answer in JSON for every row of a table; return 2 after a sentence on what is wrong."""
+    """Print an answer in JSON for every row of a table; return 2 after a sentence about an error."""
     if len(arguments) not in {2, 4} or (len(arguments) == 4 and arguments[2] != "--not-asked"):
         usage = "python reader.py policy.json rows.csv [--not-asked MARKER]"
         print(f"reader: name a policy and a table: {usage}", file=sys.stderr)

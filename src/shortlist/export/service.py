@@ -1,4 +1,4 @@
-"""Deciding cases by a policy while asking whoever answers, such as models behind an API."""
+"""Decisions about cases by a policy that asks sources, such as models behind an API."""
 
 import asyncio
 import json
@@ -18,9 +18,9 @@ Source: TypeAlias = Callable[[], Awaitable[Any]]
 """Function without arguments that asks one judge, or measures one feature, and returns the answer."""
 
 MOST_BYTES = 2**24
-"""Largest reply of an API, in bytes."""
+"""Largest size of a reply of an API, in bytes."""
 BUSY = 429
-"""HTTP status of an API that has had too many requests."""
+"""HTTP status of an API after too many requests."""
 
 
 async def decide(
@@ -29,30 +29,31 @@ async def decide(
     sources: Mapping[str, Source],
     failed: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Decide one case, asking what the policy asks for, until no source has it.
+    """Return the decision about one case, asking sources until they have no further answer.
 
-    Judges or features of one step are asked at the same time. A source that raises TimeoutError or another
-    error has failed, as one whose answer the policy cannot use: it counts as silent, and the decision lists
-    it under `failed` with the reason.
+    Judges or features of one step are asked at the same time. A source has failed if it raises TimeoutError
+    or another error, or the policy cannot use its answer. It then counts as silent, and the decision lists it
+    under `failed` with the reason.
 
     Parameters
     ----------
     policy : dict
-        As :func:`shortlist.export.reader.load` returns it.
+        Result of :func:`shortlist.export.reader.load`.
     known : mapping of str to value
-        What is known before: columns of a router, features, answers. Not modified.
+        Known values: columns of a router, features, answers. Not modified.
     sources : mapping of str to Source
-        By judge or feature. A source returns the answer, for a panel perhaps with its confidence
-        (``{"label": ..., "confidence": ...}``), and for a judge with one column per class a dict of these.
+        Sources by judge or feature. A source returns the answer, for a panel perhaps with its confidence
+        (``{"label":
+        ..., "confidence": ...}``), and for a judge with one column per class a dict of these.
     failed : mapping of str to str, optional
-        What could not be had before, with the reason.
+        Judges or features that failed before, with the reason.
 
     Returns
     -------
     dict
-        ``ask``: names that the caller has to find out, since they have no source; ``decision``: None while
+        ``ask``: names without a source, for which the caller has to find answers; ``decision``: None while
         there are any, otherwise that of :func:`shortlist.export.reader.answer`; ``known`` and ``failed``: all
-        that was found out, to be passed again together with what the caller found out.
+        results so far, to be passed again together with the caller's answers.
 
     Raises
     ------
@@ -106,11 +107,11 @@ def _columns(policy: dict[str, Any], name: str, told: Any) -> dict[str, Any]:
 
 
 def label_of(reply: Any) -> Any:
-    """Return the answer in a chat completion, with its confidence where the reply tells one.
+    """Return the answer in a chat completion, with its confidence if the reply has one.
 
-    A text that is a JSON object with a `label` is the answer with what it holds; any other text is the label.
-    Log-probabilities of the tokens give the probability of the whole text as confidence. An empty text is no
-    answer. Raises ValueError if the reply is no chat completion.
+    A text that is a JSON object with a `label` is the answer with its other fields; any other text is the
+    label. Log-probabilities of the tokens give the probability of the whole text as confidence. An empty text
+    is no answer. Raises ValueError if the reply is no chat completion.
 
     >>> label_of({"choices": [{"message": {"content": " spam "}}]})
     'spam'
@@ -145,7 +146,7 @@ class Reply(NamedTuple):
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], time_limit: float) -> Reply:
-    """Send a request; raise TimeoutError if the reply has not ended within twice `time_limit` seconds."""
+    """Send a request and return the reply; raise TimeoutError after twice `time_limit` seconds."""
     request = urllib.request.Request(url, body, dict(headers), method="POST")  # noqa: S310  # checked before
     try:
         with urllib.request.urlopen(request, timeout=time_limit) as reply:  # noqa: S310
@@ -174,22 +175,22 @@ def _read(reply: Any, time_limit: float) -> bytes:
 
 @dataclass(frozen=True)
 class ApiJudge:
-    """A model behind an OpenAI-compatible API, with the prompt that made it a judge.
+    """Model behind an OpenAI-compatible API, with the prompt that makes it a judge.
 
     Attributes
     ----------
     url : str
-        Of the API, such as ``http://localhost:11434/v1``.
+        Address of the API, such as ``http://localhost:11434/v1``.
     model : str
     prompt : str, default=""
         System message before the messages of a case; none if empty.
     key : str, default=""
         Name of the environment variable that holds the key of the API; none if empty.
     time_limit : float, default=30
-        Seconds of one try.
+        Time limit of one try in seconds.
     tries : int, default=3
-        In all. A busy API, an error of the server, a time-out and a reply that cannot be read are tried
-        again; what the API refuses for good, such as a wrong key, is not.
+        Number of tries. A busy API, an error of the server, a time-out and an unreadable reply are tried
+        again; a final refusal, as of a wrong key, is not.
     first_pause : float, default=0.5
         Seconds before the second try; each further pause is twice as long, or as long as a busy API asks for.
         No pause is longer than `time_limit`.
@@ -219,10 +220,10 @@ class ApiJudge:
         send: Callable[[str, bytes, Mapping[str, str], float], Reply] = post,
         pause: Callable[[float], Awaitable[Any]] = asyncio.sleep,
     ) -> Any:
-        """Ask about a case, and return what :func:`label_of` finds in the reply.
+        """Ask about a case, and return :func:`label_of` of the reply.
 
-        Raises TimeoutError, or ConnectionError with the reason, after the last try. `send` and `pause` are
-        what sends a request in a thread, and waits some seconds.
+        Raises TimeoutError, or ConnectionError with the reason, after the last try. `send`: function that
+        sends a request in a thread. `pause`: function that waits some seconds.
         """
         told = [{"role": "system", "content": self.prompt}] if self.prompt else []
         body = {"model": self.model, "messages": [*told, *messages]} | dict(self.body)

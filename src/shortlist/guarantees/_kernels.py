@@ -1,4 +1,4 @@
-"""The kernel that counts what a policy answers from each threshold on."""
+"""Kernel that counts the answers of a policy at each threshold."""
 
 from shortlist._jit import kernel
 from shortlist.arrays import Flags, Floats, Longs
@@ -8,8 +8,9 @@ from shortlist.arrays import Flags, Floats, Longs
 def count_stages(scores: Floats, right: Flags, prices: Longs, thresholds: Floats, counts: Longs) -> None:
     """Count the outcomes of stages by threshold: cases answered, answered rightly, and their price.
 
-    `scores`, `right`, `prices`, ``(n_stages, n_cases)``: how sure each stage is, -1 where it cannot answer;
-    whether its answer is right; and what it costs. `thresholds`: falling. `counts`, ``(3, n_thresholds)``.
+    `scores`, `right`, `prices`, ``(n_stages, n_cases)``: confidence of each stage, -1 where it cannot answer;
+    whether its answer is right; and its price. `thresholds`: falling. `counts`, ``(3, n_thresholds)``:
+    written.
     """
     n_stages, n_cases = scores.shape
     n_thresholds = thresholds.shape[0]

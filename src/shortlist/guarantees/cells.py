@@ -1,9 +1,9 @@
 """States of a cell: an answer, a missing answer, "not queried yet", or a word that is no answer.
 
-Every reader goes by the same states. A judge or a test that was asked and said nothing is silent: an empty
-cell, NaN or None. One that was not asked yet has no column, or :data:`NOT_ASKED` in its cell. A word of a
-judge that is no class answers nothing, and is named; a word of a feature that no fitted row had counts as
-missing, and is named.
+Every reader uses the same states. A judge or a test that was asked and gave no answer is silent: an empty
+cell, NaN or None. One that was not asked yet has no column, or :data:`NOT_ASKED` in its cell. A judge's word
+that is no class is no answer, and is reported. A feature's word that no fitted row had counts as missing, and
+is reported.
 """
 
 import warnings
@@ -20,20 +20,20 @@ from shortlist.errors import BadInputError, UnknownWordWarning
 
 
 class NotAsked(Enum):
-    """A cell that is no value; see :data:`NOT_ASKED`."""
+    """Kind of a cell without a value; see :data:`NOT_ASKED`."""
 
     NOT_ASKED = "not asked"
 
 
 NOT_ASKED = NotAsked.NOT_ASKED
-"""Stands in the cell of a frame for what was not asked, or not bought, yet."""
+"""Cell value in a frame for a judge not asked yet, or a feature not bought yet."""
 
 ANSWERED, SILENT, UNASKED, UNKNOWN, FAILED = (np.int8(state) for state in range(5))
-"""States of cells. `FAILED` was asked in vain, as somebody has said: it is not asked again."""
+"""States of cells. A `FAILED` cell was asked in vain, as the caller reported: it is not asked again."""
 
 
 def unasked_cells(column: Any) -> Mask:
-    """Mark the cells of a column, an array or a series, that were not asked yet."""
+    """Return the mask of the cells of a column, an array or a series, that were not asked yet."""
     values = np.asarray(column)
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=bool)
@@ -41,7 +41,7 @@ def unasked_cells(column: Any) -> Mask:
 
 
 def without_unasked(X: Any) -> tuple[Any, Mask | None]:
-    """Return a frame with empty cells for unasked ones, and mark these; None where there are none.
+    """Return a frame with empty cells for unasked ones, and the mask of these; None if there are none.
 
     >>> import pandas as pd
     >>> table, unasked = without_unasked(pd.DataFrame({"a": [1.5, NOT_ASKED], "b": ["x", "y"]}))
@@ -60,10 +60,10 @@ def without_unasked(X: Any) -> tuple[Any, Mask | None]:
 
 
 def with_unasked(X: Any, marker: str) -> Any:
-    """Return a table, as it was read from a file, whose cells with a marker are :data:`NOT_ASKED`.
+    """Return a table from a file in which cells with a marker became :data:`NOT_ASKED`.
 
     The other cells of such a column are read again, as numbers or truth values if all of them are. An empty
-    `marker` takes all empty cells.
+    `marker` stands for all empty cells.
     """
     import io
 
@@ -92,7 +92,7 @@ def with_unasked(X: Any, marker: str) -> Any:
 
 
 def empty_rows(X: Any, unknown: Mask | bool = False) -> Mask:
-    """Mark the rows without a single value; cells that `unknown` marks have none."""
+    """Return the mask of the rows without any value; cells in the mask `unknown` have none."""
     import pandas as pd
 
     missing = np.asarray(X.isna()) if hasattr(X, "columns") else np.asarray(pd.isna(np.asarray(X)))
@@ -102,9 +102,9 @@ def empty_rows(X: Any, unknown: Mask | bool = False) -> Mask:
 
 
 def missing_words(table: Any, unknown: Mask) -> str:
-    """Say which words of a table count as missing, as no fitted row had them; nothing where there are none.
+    """Return a sentence on the words of a table that no fitted row had; empty if there are none.
 
-    `unknown`, ``(n_rows, n_features)``: the cells with such words.
+    `unknown`, ``(n_rows, n_features)``: mask of the cells with such words.
     """
     columns = np.flatnonzero(unknown.any(axis=0)).tolist()
     names, words = list[str](), list[Any]()
@@ -120,13 +120,13 @@ def missing_words(table: Any, unknown: Mask) -> str:
 
 
 def label_text(label: Any) -> str:
-    """Return a label as one types it: 1 and 1.0 are one number."""
+    """Return a label as text; 1 and 1.0 are the same number."""
     whole = isinstance(label, float | np.floating) and float(label).is_integer()
     return str(int(label)) if whole else str(label)
 
 
 def warn_of_unknown_words(table: Any, unknown: Mask) -> None:
-    """Name the words of a table that no fitted row had, and their columns, in one warning."""
+    """Warn once of the words of a table that no fitted row had, with their columns."""
     if said := missing_words(table, unknown):
         warnings.warn(said, UnknownWordWarning, stacklevel=5)
 
@@ -138,7 +138,7 @@ def words_in(names: Sequence[str], words: Sequence[Any]) -> str:
 
 
 def states_of(silent: Mask, unasked: Mask | None = None, unknown: Mask | None = None) -> NDArray[np.int8]:
-    """Return the states of cells, from masks of one shape; what was not asked is nothing else.
+    """Return the states of cells, from masks of one shape; an unasked cell has no other state.
 
     >>> states_of(np.array([False, True, True]), np.array([False, False, True])).tolist()
     [0, 1, 2]
@@ -151,7 +151,7 @@ def states_of(silent: Mask, unasked: Mask | None = None, unknown: Mask | None = 
 
 
 def reject_label_for(label: Any, classes: Labels) -> Any:
-    """Return the label of rejected rows, which must not be a class; None chooses one."""
+    """Return the label of rejected rows, which must be no class; None chooses a label."""
     if label is not None:
         if label in classes.tolist():
             raise BadInputError(
@@ -174,7 +174,7 @@ def places_of(labels: Labels, classes: Labels) -> NDArray[np.int64]:
 
 
 def labels_of(numbers: NDArray[np.int64], classes: Labels, reject_label: Any) -> Labels:
-    """Turn class numbers into labels; a number below 0 becomes the reject label."""
+    """Return the labels of class indices; an index below 0 becomes the reject label."""
     rejected = numbers < 0
     if not rejected.any():
         return np.asarray(classes[numbers])

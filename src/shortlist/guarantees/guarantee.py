@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Demand(NamedTuple):
-    """Demand for a promise: the share of right answers, and how often the promise holds."""
+    """Requested promise: a share of right answers, and its confidence level."""
 
     accuracy: float
     """Smallest share of right answers among the answered rows, in (0, 1)."""
@@ -27,17 +27,17 @@ class Demand(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Probability that a promise fails, at most."""
+        """Largest probability that a promise fails."""
         return 1 - self.confidence_level
 
     @property
     def least_rows(self) -> int:
-        """Number of answered rows, all of them right, that suffices for a promise."""
+        """Number of answered rows that suffices for a promise if all of them are right."""
         return int(np.ceil(np.log(self.error) / np.log(self.accuracy)))
 
 
 def as_demand(accuracy: float, confidence_level: float) -> Demand:
-    """Check the demand for a promise; raises BadInputError if a number is not between 0 and 1."""
+    """Return the requested promise; raise BadInputError if a number is not between 0 and 1."""
     for name, value in (("answer_accuracy", accuracy), ("confidence_level", confidence_level)):
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
             raise BadInputError(name, "must be above 0 and below 1", repr(value), "Usual values: 0.9, 0.95.")
@@ -45,13 +45,13 @@ def as_demand(accuracy: float, confidence_level: float) -> Demand:
 
 
 def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[np.float64]:
-    """Return the probability of at most `n_wrong` of `n_answered` wrong answers where just too many are.
+    """Return the probability of at most `n_wrong` wrong answers if just too large a share is wrong.
 
     This is P(Bin(n, 1 - accuracy) ≤ k), the p-value of "too many answers are wrong". It is at most the
     error of the demand exactly where the lower limit of :cite:t:`Clopper1934` reaches the accuracy.
 
-    `n_answered`, `n_wrong`: answers, and the wrong ones among them. `tail`, which it returns: in [0, 1]; 1
-    where there is no answer.
+    `n_answered`, `n_wrong`: numbers of answers, and of wrong ones. `tail`, which it returns: in [0, 1]; 1
+    without answers.
 
     >>> tail([28, 29, 29], [0, 0, 1], Demand(0.9, 0.95)).round(4).tolist()
     [0.0523, 0.0471, 0.1989]
@@ -64,7 +64,7 @@ def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[n
 
 
 def most_wrong(n_answered: ArrayLike, demand: Demand) -> NDArray[np.int64]:
-    """Return the largest number of wrong answers among `n_answered`; -1 where even none is too many.
+    """Return the largest number of wrong answers of `n_answered` that passes; -1 if even none is too many.
 
     >>> most_wrong([28, 29, 100], Demand(0.9, 0.95)).tolist()
     [-1, 0, 4]
@@ -81,14 +81,20 @@ def most_wrong(n_answered: ArrayLike, demand: Demand) -> NDArray[np.int64]:
 
 @functools.lru_cache(maxsize=64)
 def most_wrong_up_to(n_answered: int, demand: Demand) -> NDArray[np.int64]:
-    """Return :func:`most_wrong` of every number of answers up to one; many points ask for the same."""
+    """Return :func:`most_wrong` for every number of answers from 0 to `n_answered`.
+
+    Many points need the same.
+    """
     found = most_wrong(np.arange(n_answered + 1), demand)
     found.flags.writeable = False
     return found
 
 
 def assumption(rows: str = "rows") -> str:
-    """Say the assumption behind a promise. `rows`: what is answered."""
+    """Return a sentence on the assumption behind a promise.
+
+    `rows`: word for the answered rows.
+    """
     return (
         f"It holds for new {rows} drawn as the calibration {rows} were, for all answers together and not for "
         f"each class or group, and for the first use of these calibration {rows}."
@@ -100,17 +106,17 @@ def assumption(rows: str = "rows") -> str:
 class Guarantee:
     """Threshold for answering rows, and its promise.
 
-    Over the draw of the calibration rows, the probability that the threshold answers, and fewer than
-    ``accuracy`` of its answers to new rows are right, is at most 1 - ``confidence_level``.
+    Over the draw of the calibration rows, with probability at most 1 - ``confidence_level`` the threshold
+    answers rows although fewer than ``accuracy`` of its answers to new rows are right.
 
     Attributes
     ----------
     accuracy, confidence_level : float
-        What was requested, each in (0, 1).
+        Requested share of right answers, and confidence level, each in (0, 1).
     threshold : float
-        Least confidence of an answered row; infinite if nothing can be promised, and then no row is answered.
+        Least confidence of an answered row; infinite if no promise holds, and then no row is answered.
     n_rows, n_answered, n_right : int
-        Calibration rows, those that are answered, and those that are answered rightly.
+        Numbers of calibration rows, of answered ones, and of rightly answered ones.
     """
 
     accuracy: float
@@ -122,16 +128,19 @@ class Guarantee:
 
     @property
     def promised(self) -> bool:
-        """Whether anything is promised."""
+        """Whether there is a promise."""
         return math.isfinite(self.threshold)
 
     @property
     def demand(self) -> Demand:
-        """Demand that was made."""
+        """Requested promise."""
         return Demand(self.accuracy, self.confidence_level)
 
     def as_dict(self, rows: str = "rows") -> dict[str, Any]:
-        """Return it as plain data, for JSON. `rows`: what is answered."""
+        """Return the guarantee as plain data for JSON.
+
+        `rows`: word for the answered rows.
+        """
         return {
             "promised": self.promised,
             "accuracy": self.accuracy,
@@ -147,7 +156,10 @@ class Guarantee:
         }
 
     def sentence(self, rows: str = "rows") -> str:
-        """Return for people what is promised. `rows`: what is answered."""
+        """Return the promise as a sentence.
+
+        `rows`: word for the answered rows.
+        """
         accuracy, level = (f"{100 * share:g} %" for share in self.demand)
         if self.promised:
             share = f"{100 * self.n_answered / self.n_rows:.3g} %"
@@ -169,7 +181,7 @@ class Guarantee:
 
 
 def answered_in_words(n_rows: int, n_answered: int, n_right: int) -> str:
-    """Say the outcome of a promise on test rows.
+    """Return the outcome of a promise on test rows in words.
 
     >>> answered_in_words(57, 40, 39)
     'Of 57 test rows 40 are answered, 39 of them rightly.'
@@ -178,9 +190,9 @@ def answered_in_words(n_rows: int, n_answered: int, n_right: int) -> str:
 
 
 def promise_facts(guarantees: Sequence[Guarantee], instead: Guarantee | None) -> dict[str, Any]:
-    """Return the facts on the promises about a front's points, for its extras, as plain data.
+    """Return the facts on the promises of a front's points as plain data, for its extras.
 
-    `instead`: the most that could have been promised where nothing is.
+    `instead`: the largest promise that could have been made if none of the requested ones holds.
     """
     return {
         "promised": [one.promised for one in guarantees],
@@ -190,5 +202,5 @@ def promise_facts(guarantees: Sequence[Guarantee], instead: Guarantee | None) ->
 
 
 def guarantees_of(front: "Front") -> tuple[Guarantee, ...]:
-    """Return the promise about each point of a front; none where nothing was requested."""
+    """Return the promise of each point of a front; empty if none was requested."""
     return tuple(Guarantee(**one) for one in front.extras.get("promises", ()))

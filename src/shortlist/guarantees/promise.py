@@ -1,9 +1,9 @@
-"""The least cautious threshold at which enough answers are right, found by tests in a fixed sequence.
+"""Search for the least cautious threshold with enough right answers, by tests in a fixed sequence.
 
-Learn then test (:cite:t:`Angelopoulos2021`): each threshold has the hypothesis that too many of its answers
-are wrong. The thresholds and their order come from rows that have no part in the tests. So the first one
-whose hypothesis is true is rejected with the error of the demand at most. The sequence ends at the first that
-is not rejected. That needs neither a score that is calibrated nor one that orders rows well.
+Learn then test (:cite:t:`Angelopoulos2021`): the hypothesis of each threshold is that too many of its answers
+are wrong. The thresholds and their order come from rows outside the tests. So the first true hypothesis is
+rejected with at most the error of the demand. The sequence ends at the first hypothesis that is not rejected.
+The score need neither be calibrated nor order rows well.
 
 The p-value of a test is `tail` of guarantee.py. Stages call :func:`promise_each` from
 multistage/predict/stage_answers.py; panels order their own tests in panels/promises.py.
@@ -21,20 +21,23 @@ from shortlist.guarantees._kernels import count_stages
 from shortlist.guarantees.guarantee import Demand, Guarantee, most_wrong_up_to, tail
 
 MOST_THRESHOLDS = 50
-"""Thresholds are at least so fine a part of the rows apart that there are at most about this many."""
+"""Largest number, about, of thresholds; they are at least this fraction of the rows apart."""
 SAME_SCORE = 1e-9
-"""Scores that are nearer to each other than this are one: other sums of the same numbers may differ so."""
+"""Difference below which two scores are equal: sums of the same numbers in another order may differ by it."""
 WORSE = 1.5
-"""New rows are taken to be so much more often wrong than those that chose, when the first threshold is
-chosen. It changes how many rows are answered, never whether the promise holds."""
+"""Factor from the share of wrong answers on the rows that choose to that on new rows.
+
+It is used for the choice of the first threshold, and changes how many rows are answered, never whether the
+promise holds.
+"""
 NEAR_BEST = 0.9
-"""The first threshold is the most cautious one whose chance to pass is this share of the best chance."""
+"""Share of the best chance to pass; the first threshold is the most cautious one with this share."""
 
 
 class AnswerCounts(NamedTuple):
-    """Numbers of cases answered, and answered rightly, from each threshold on, ``(n_thresholds,)``.
+    """Numbers of cases answered, and answered rightly, at each threshold, ``(n_thresholds,)``.
 
-    `n_rows`: cases, answered or not. `price`: what the stages that are reached cost, of all cases together.
+    `n_rows`: number of cases, answered or not. `price`: summed price of the reached stages over all cases.
     """
 
     n_rows: int
@@ -49,12 +52,12 @@ def count_answers(
     thresholds: Floats,
     prices: Sequence[NDArray[np.int64]] | NDArray[np.int64] | None = None,
 ) -> AnswerCounts:
-    """Count the outcomes of stages with each threshold: a case ends at the first stage that is so sure of it.
+    """Return the counts of stages at each threshold: a case ends at the first stage that reaches it.
 
     Takes n_stages · n_cases · log(n_thresholds) steps.
 
-    `scores`, `right`, `prices`: of each stage, ``(n_cases,)``: how sure its answer is, -1 where it has none;
-    whether that is right; and what the stage costs, by default nothing. `thresholds`: falling, at least 0.
+    `scores`, `right`, `prices`: for each stage, ``(n_cases,)``: confidence of its answer, -1 without one;
+    whether it is right; and the price of the stage, by default 0. `thresholds`: falling, at least 0.
 
     >>> first, second = np.array([0.9, 0.4, -1.0]), np.array([0.2, 0.7, 0.6])
     >>> told = count_answers([first, second], [first > 0.5, second > 0.5], np.array([0.65, 0.0]))
@@ -69,13 +72,12 @@ def count_answers(
 
 
 def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return thresholds between scores, the most cautious first; the last one, 0, takes every row.
+    """Return thresholds between scores, the most cautious first; the last one, 0, answers every row.
 
-    Each lies in the middle between two scores that are more than :data:`SAME_SCORE` apart, so that the last
-    bits of a score decide nothing, whoever computes it.
+    Each lies in the middle between two scores that are more than :data:`SAME_SCORE` apart, so that rounding
+    of a score decides nothing.
 
-    `scores`, ``(n_rows,)``: how sure the answer to each row is, at least 0; of rows that have no part in the
-    tests.
+    `scores`, ``(n_rows,)``: confidence of the answer to each row, at least 0, on rows outside the tests.
 
     >>> possible_thresholds(np.array([0.5, 0.75, 1.0])).tolist()
     [0.875, 0.625, 0.0]
@@ -96,19 +98,19 @@ def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def first_to_try(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> int:
-    """Return the index of the threshold where tests begin: the most cautious with nearly the best chance.
+    """Return the index of the first tested threshold: the most cautious one with nearly the best chance.
 
-    Too cautious a threshold has too few answers to reject anything, and the sequence ends where it begins.
+    A too cautious threshold answers too few rows for a rejection, and the sequence ends where it begins.
     """
     chances = chances_to_pass(chosen, n_calibration, demand)
     return int(np.flatnonzero(chances >= NEAR_BEST * chances.max())[0])
 
 
 def chances_to_pass(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> NDArray[np.float64]:
-    """Return the probability that the test of each threshold passes, by rows without a part in it.
+    """Return the probability that the test of each threshold passes, ``(n_thresholds,)``.
 
-    With :data:`WORSE` times as many wrong answers as these rows show. Parameters are those of
-    :func:`first_to_try`.
+    It assumes :data:`WORSE` times the share of wrong answers on the rows outside the tests. Parameters are
+    those of :func:`first_to_try`.
     """
     wrong = np.minimum(1.0, WORSE * (chosen.answered - chosen.right + 1) / (chosen.answered + 2))
     expected = chosen.answered * n_calibration // max(1, chosen.n_rows)
@@ -119,10 +121,10 @@ def chances_to_pass(chosen: AnswerCounts, n_calibration: int, demand: Demand) ->
 def promise(
     thresholds: NDArray[np.float64], chosen: AnswerCounts, calibration: AnswerCounts, demand: Demand
 ) -> Guarantee:
-    """Test thresholds one after another, ever less cautious, and return the last one that passes.
+    """Return the guarantee of the last threshold that passes, when tested one after another.
 
-    `thresholds`, ``(n_thresholds,)``: found without the calibration rows, the most cautious first. `chosen`,
-    `calibration`: of rows that have no part in the tests, and of the calibration rows.
+    `thresholds`, ``(n_thresholds,)``: found without the calibration rows, the most cautious first. `chosen`:
+    counts on rows outside the tests. `calibration`: counts on the calibration rows.
 
     >>> few = AnswerCounts(100, np.array([40, 60, 100]), np.array([40, 59, 80]))
     >>> promise(np.array([0.9, 0.8, 0.0]), few, few, Demand(0.9, 0.95)).threshold
@@ -141,7 +143,7 @@ def p_values(calibration: AnswerCounts, demand: Demand) -> NDArray[np.float64]:
 def guarantee_from(
     thresholds: NDArray[np.float64], counts: AnswerCounts, place: int, demand: Demand
 ) -> Guarantee:
-    """Promise what holds from a threshold on; nothing passed where its index is -1."""
+    """Return the guarantee of a threshold by its index; -1: none passed."""
     if place < 0:
         return Guarantee(*demand, np.inf, counts.n_rows, 0, 0)
     n_answered, n_right = int(counts.answered[place]), int(counts.right[place])
@@ -149,31 +151,30 @@ def guarantee_from(
 
 
 LEAST_PER_CENT = 50
-"""Least share, in per cent, offered in place of a promise that cannot be made."""
+"""Least share of right answers, in per cent, offered in place of an impossible promise."""
 
 
 class Trial(NamedTuple):
-    """The thresholds of a point, and how many rows it answers from each on."""
+    """Thresholds of a point, and their counts of answered rows."""
 
     thresholds: NDArray[np.float64]
-    """Found without the calibration rows, the most cautious first, ``(n_thresholds,)``."""
+    """Thresholds found without the calibration rows, the most cautious first, ``(n_thresholds,)``."""
     chosen: AnswerCounts
     calibration: AnswerCounts
-    """Counts of the rows without a part in the tests, and of the calibration rows."""
+    """Counts on the rows outside the tests, and on the calibration rows."""
 
 
 def promise_each(
     trials: Sequence[Trial], demand: Demand
 ) -> tuple[tuple[Guarantee, ...], NDArray[np.float64]]:
-    """Test all thresholds of all points in one order, and return what is promised about each point.
+    """Return the guarantee of each point, after tests of all thresholds of all points in one order.
 
-    The order is that of the right answers that are to be expected under the promise, by what the rows say
-    that have no part in the tests: the chance of a threshold to pass, times the share of these rows that it
-    answers rightly. The first test that fails ends it. A point gets the least cautious of its thresholds that
-    passed.
+    The order is by the number of right answers expected under the promise: the chance of a threshold to pass,
+    times the share of rows that it answers rightly, both on rows outside the tests. The first failed test
+    ends it. A point gets its least cautious threshold that passed.
 
-    `guarantees`, which it returns: one for each point. `thresholds`, which it returns: that of the promise,
-    or where there is none the one from which on most is to be expected, ``(n_points,)``.
+    `guarantees`, which it returns: one for each point. `thresholds`, which it returns, ``(n_points,)``: that
+    of the promise; without a promise the most promising one.
 
     >>> few = AnswerCounts(100, np.array([40, 60, 100]), np.array([40, 59, 80]))
     >>> trial = Trial(np.array([0.9, 0.8, 0.0]), few, few)
@@ -199,10 +200,11 @@ def promise_each(
 
 
 def most_that_holds(promised: Callable[[Demand], Iterable[Guarantee]], demand: Demand) -> Guarantee | None:
-    """Return the best promise in place of the demanded one, of any point, in whole per cent.
+    """Return the best promise in place of the requested one, of any point, in whole per cent.
 
-    Of several points the one with the most right answers among the calibration rows. None where not even
-    :data:`LEAST_PER_CENT` could. `promised`: what is promised about each point for a demand.
+    Of several points it is the one with the most right answers among the calibration rows. None if not even
+    :data:`LEAST_PER_CENT` can be promised. `promised`: function from a demand to the guarantees of the
+    points.
     """
     for per_cent in range(int(np.ceil(100 * demand.accuracy - 1e-9)) - 1, LEAST_PER_CENT - 1, -1):
         kept = [one for one in promised(demand._replace(accuracy=per_cent / 100)) if one.promised]
@@ -214,14 +216,14 @@ def most_that_holds(promised: Callable[[Demand], Iterable[Guarantee]], demand: D
 def passing(
     p_values: NDArray[np.float64], chains: Sequence[Sequence[int]], error: float, *, lives: int = 1
 ) -> list[int]:
-    """Return the indices of the hypotheses that are rejected, any of them wrongly with `error` at most.
+    """Return the indices of the rejected hypotheses; any of them is true with probability at most `error`.
 
-    The chains are tested one after another. Each has an equal share of the error, and what the chain before
-    it has left. A chain tests its hypotheses in order, each at its error divided by `lives`, and ends at
-    failure number `lives`. What it has left is its error times the share of its lives.
+    The chains are tested one after another. Each has an equal share of the error, plus the rest of the chain
+    before it. A chain tests its hypotheses in order, each at its error divided by `lives`, and ends at
+    failure number `lives`. Its rest is its error times the share of its remaining lives.
 
-    `p_values`, ``(n_hypotheses,)``: each valid by itself, however they depend on each other. `chains`: places
-    of hypotheses, each in at most one chain; all orders are fixed without the p-values.
+    `p_values`, ``(n_hypotheses,)``: each valid by itself, under any dependence. `chains`: indices of
+    hypotheses, each in at most one chain; all orders are fixed without the p-values.
 
     Notes
     -----
@@ -270,15 +272,15 @@ def chances(
     usual: NDArray[np.float64] | None = None,
     weight: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Return the probability that each test of a promise passes, by rows without a part in the tests.
+    """Return the probability that each test of a promise passes, by rows outside the tests.
 
-    How often answers are wrong has the beta distribution with the parameters 1 + wrong and 1 + right, from an
-    even prior. The number of wrong answers among as many calibration rows as are to be expected is then
+    The share of wrong answers has the beta distribution with the parameters 1 + wrong and 1 + right, from an
+    even prior. The number of wrong answers among the expected number of calibration rows is then
     beta-binomial.
 
-    `answered`, `wrong`, ``(n_tests,)``: rows that choose. `share`: how many calibration rows there are for
-    each of them. `demand`: with the error of one test. `usual`, ``(n_tests,)``: how often tests of the same
-    kind are wrong; `weight`: how many further answers, so often wrong, the prior has.
+    `answered`, `wrong`, ``(n_tests,)``: counts on the rows that choose. `share`: number of calibration rows
+    per such row. `demand`: with the error of one test. `usual`, ``(n_tests,)``: share of wrong answers in
+    tests of the same kind; `weight`: number of further answers in the prior, with this share of wrong ones.
 
     >>> chances(np.array([100, 100, 10]), np.array([0, 5, 0]), 1.0, Demand(0.9, 0.95)).round(2).tolist()
     [0.97, 0.38, 0.0]

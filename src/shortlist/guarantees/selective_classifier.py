@@ -1,4 +1,4 @@
-"""A classifier that answers only where enough of its answers are right, with confidence."""
+"""Classifier that answers only if enough of its answers are right, with confidence."""
 
 from dataclasses import replace
 from typing import Any, Self
@@ -26,26 +26,25 @@ from shortlist.tables.fit_inputs import TableClassifier, checked_fit, checked_ro
 from shortlist.tables.splits import THRESHOLD_SHARE, keep_rows_apart
 
 NO_ANSWER = -1.0
-"""Score of a row that the classifier does not answer, in place of the probability of its class."""
+"""Score of a row without an answer, in place of the probability of its class."""
 
 
 def _asks_one_after_the_other(selective: "SelectiveClassifier") -> bool:
-    """Tell whether ``predict_early`` exists."""
+    """Return whether ``predict_early`` exists."""
     return hasattr(getattr(selective, "classifier_", selective.classifier), "predict_early")
 
 
 @saved_from("shortlist")
 class SelectiveClassifier(TableClassifier):
-    """A classifier that answers a row only where it is confident enough for a promise about its answers.
+    """Classifier that answers a row only with enough confidence for a promise about its answers.
 
     Selective classification (:cite:t:`ElYaniv2010`) with the threshold found by
-    :func:`shortlist.guarantees.promise.promise`: with probability at least `confidence_level` over the
-    draw of the calibration rows, at least `answer_accuracy` of the answers to new rows are right. The
-    confidence of an answer is the probability that ``predict_proba`` of the classifier gives it, which need
-    not be calibrated.
+    :func:`shortlist.guarantees.promise.promise`: with probability at least `confidence_level` over the draw
+    of the calibration rows, at least `answer_accuracy` of the answers to new rows are right. The confidence
+    of an answer is its probability by ``predict_proba``, which need not be calibrated.
 
-    The promise needs calibration rows that fitted nothing and chose nothing, and new rows drawn as they
-    were. It is about all answers together, not about each class or group.
+    The promise needs calibration rows that neither fitted nor chose anything, and new rows drawn like them.
+    It is about all answers together, not about each class or group.
 
     Parameters
     ----------
@@ -54,7 +53,7 @@ class SelectiveClassifier(TableClassifier):
     answer_accuracy : float, default=0.9
         Smallest share of right answers among the answered rows, in (0, 1).
     confidence_level : float, default=0.95
-        How often the promise holds at least, in (0, 1).
+        Least probability that the promise holds, in (0, 1).
     calibration_share : float, default=0.25
         Share of the rows given to :meth:`fit` that calibrates, drawn without regard to classes.
     reject_label : label or None, default=None
@@ -69,12 +68,12 @@ class SelectiveClassifier(TableClassifier):
         The fitted classifier, which answers every row. A row that is not answered has no class, so there is
         no ``predict_proba`` here; the classifier has one.
     guarantee_ : Guarantee
-        What is promised. Where nothing can be promised, no row is answered.
+        The promise. If none holds, no row is answered.
     promised_instead_ : Guarantee or None
-        The largest whole per cent of right answers, from 50 on, that could have been promised if what was
-        asked for cannot.
+        The largest whole per cent of right answers, from 50 on, that could have been promised if the
+        requested share cannot.
     classes_ : ndarray of shape (n_classes,)
-        Those of the classifier.
+        Classes of the classifier.
     reject_label_ : label
         Answer for rows that are not answered.
 
@@ -106,7 +105,7 @@ class SelectiveClassifier(TableClassifier):
         self.random_state = random_state
 
     def check_options(self, y: Labels) -> None:
-        """Refuse classes and options that cannot be used, before any long work."""
+        """Raise an error for unusable classes and options, before any long work."""
         super().check_options(y)
         self._demand()
         if not isinstance(self.calibration_share, int | float) or not 0 < self.calibration_share < 1:
@@ -143,15 +142,15 @@ class SelectiveClassifier(TableClassifier):
         return self._calibrate(fitted, (take_rows(X, calibration), y[calibration]), chose)
 
     def calibrate(self, X: Any, y: Any, *, chose: tuple[Any, Any] | None = None) -> Self:
-        """Calibrate the threshold of the classifier, which is fitted already.
+        """Calibrate the threshold of a classifier that is fitted already.
 
         Parameters
         ----------
         X, y : array-like
             Calibration rows and their classes: none of them fitted the classifier or chose anything.
         chose : tuple of X and y, optional
-            Selection rows, such as pruning rows; they also decide which thresholds are tested.
-            Without them a quarter of the calibration rows does so, and takes no part in the tests.
+            Selection rows, such as pruning rows; they also choose the thresholds to test. Without them a
+            quarter of the calibration rows chooses these, and takes no part in the tests.
 
         Raises
         ------
@@ -163,24 +162,24 @@ class SelectiveClassifier(TableClassifier):
         return self._calibrate(self.classifier, (X, y), chose)
 
     def answers(self, X: Any) -> Mask:
-        """Tell which rows are answered, ``(n_samples,)``."""
+        """Return the mask of the answered rows, ``(n_samples,)``."""
         return self._decided(X)[1]
 
     def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` where none is answered."""
+        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` without an answer."""
         codes, answered = self._decided(X)
         return labels_of(np.where(answered, codes, -1), self.classes_, self.reject_label_)
 
     @property
     def committee_(self) -> Any:
-        """The committee of a pruner with its promise, which answers in place of both."""
+        """Committee of a pruner with its promise, which replaces both."""
         return replace(
             self.classifier_.chosen_.committee, promise=self.guarantee_, reject_label=self.reject_label_
         )
 
     @property
     def chosen_(self) -> Any:
-        """Choice of a pruner, with the promise about it."""
+        """Choice of a pruner, with its promise."""
         chosen = self.classifier_.chosen_
         return replace(
             chosen, committee=self.committee_, promised_instead=self.promised_instead_,
@@ -191,14 +190,14 @@ class SelectiveClassifier(TableClassifier):
     def predict_early(self, X: Any) -> Any:
         """Return the answers of :meth:`predict`, asking one member of a committee after the other.
 
-        Exists where the classifier has ``predict_early``, as pruned committees have. A row asks no further
-        when neither its class nor whether it is answered could change. So the promise is the same: the
-        answers are those of all members together.
+        Exists if the classifier has ``predict_early``, as pruned committees have. The members of a row stop
+        when further answers could change neither its class nor whether it is answered. So the promise is the
+        same: the answers are those of all members together.
 
         Returns
         -------
         EarlyAnswers
-            As the classifier's, but with ``reject_label_`` for rows that are not answered.
+            Answers like the classifier's, but with ``reject_label_`` for rows without one.
         """
         check_is_fitted(self, "guarantee_")
         check_is_fitted(self, "guarantee_")
@@ -218,7 +217,7 @@ class SelectiveClassifier(TableClassifier):
         return self
 
     def _decided(self, X: Any) -> tuple[NDArray[np.int64], Mask]:
-        """Return the index of the class of every row, and whether it is answered."""
+        """Return the class index of every row, and the mask of the answered rows."""
         check_is_fitted(self, "guarantee_")
         if hasattr(self.classifier_, "chosen_"):
             has_columns = hasattr(self.classifier_, "n_features_in_") and not self.committee_.judged_columns
@@ -241,10 +240,10 @@ def promised_by(
     *,
     seed: Any = None,
 ) -> tuple[Guarantee, Guarantee | None]:
-    """Return the promise about a classifier, and where none holds, the largest share that could be promised.
+    """Return the promise of a classifier, and the largest share that could be promised if it fails.
 
-    `calibration`: rows and classes that the threshold is tested on. `chose`: those that choose which
-    thresholds are tested; None: a part of the others, drawn with `seed`, that takes no part in the tests.
+    `calibration`: rows and classes on which the threshold is tested. `chose`: rows and classes that choose
+    the thresholds to test; None: a part of the calibration rows, drawn with `seed`, outside the tests.
     """
     X, y = calibration
     codes, scores = _scored(fitted, X)
@@ -269,23 +268,23 @@ def promised_by(
 
 
 def _scored_as_chosen(fitted: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the same on the selection rows of a committee, by its members as they were chosen."""
+    """Return class indices and probabilities on the selection rows, by the members as they were chosen."""
     if not hasattr(fitted, "chosen_"):
         return _scored(fitted, X)
     return _of_answers(fitted.classes_, *fitted.chosen_.predict_as_chosen(X))
 
 
 def _scored(classifier: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the index of each row's class among the classes, and the probability that it is given."""
+    """Return the class index of each row's answer, and its probability."""
     return _of_answers(classifier.classes_, classifier.predict(X), classifier.predict_proba(X))
 
 
 def _of_answers(
     classes: Labels, predicted: Labels, probabilities: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the index of each row's class among the classes, and the probability that it is given.
+    """Return the class index of each row's answer, and its probability, both ``(n_rows,)``.
 
-    A row without an answer is at -1, and less probable than any threshold.
+    A row without an answer has -1, and a probability below any threshold.
     """
     codes = places_of(predicted, classes)
     given = np.asarray(probabilities)[np.arange(len(codes)), codes]

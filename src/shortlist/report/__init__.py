@@ -1,1 +1,1 @@
-"""Every result as one self-contained HTML page."""
+"""Results as self-contained HTML pages."""

@@ -1,4 +1,4 @@
-"""Customers and the products that they get, as sentences, tables and parts of a page."""
+"""Customers and their products, as sentences, tables and parts of a page."""
 
 import dataclasses
 from collections import Counter
@@ -19,9 +19,9 @@ MOST_BARS = 40
 
 
 def service_sentences(service: Service, front: Front | None = None) -> list[str]:
-    """Say how many customers find all their wishes, who does not, and what is proved.
+    """Return sentences on the customers with all their wishes, the others, and the proof.
 
-    `front`: the front that the products are of; None: they are of all products of a model.
+    `front`: front of the products; None: all products of a model are considered.
     """
     served = service.served
     if service.asked is not None:
@@ -65,7 +65,7 @@ def _few_sentences(service: Service) -> list[str]:
 
 
 def _off_the_front(service: Service, front: Front | None) -> list[str]:
-    """Say where further products may be that meet more, if a customer gives up a wish on a front."""
+    """Return a sentence on products off the front that may meet more wishes; empty if all wishes are met."""
     if front is None or all(one.fewest == 0 for one in service.served):
         return []
     lack = "A product that is not on the front"
@@ -95,7 +95,7 @@ def _wishes(number: int) -> str:
 
 
 def product_table(service: Service) -> Table:
-    """Return the products, their values, and how many customers each gets, those with most first."""
+    """Return the products, their values, and their numbers of customers, the most frequent first."""
     every = Counter(one.product for one in service.served if one.product >= 0)
     met = Counter(one.product for one in service.served if one.is_met)
     header = (
@@ -118,7 +118,7 @@ def product_table(service: Service) -> Table:
 
 
 def customer_table(service: Service, served: Sequence[Served] | None = None) -> Table:
-    """Return a row for each customer: the product, its values, and what is given up."""
+    """Return a row for each customer: the product, its values, and the wishes given up."""
     header = (
         "customer",
         "product",
@@ -156,7 +156,7 @@ def service_parts(service: Service, front: Front | None = None) -> Parts:
 
 
 def _brief(service: Service, table: Table) -> Table:
-    """Return a table whose objectives are named without their senses, so that two stand side by side."""
+    """Return a table whose objectives are named without their senses, narrow enough for two side by side."""
     names = {f"{goal.sense} {goal.name}": goal.name for goal in service.objectives}
     return dataclasses.replace(table, columns=tuple(names.get(head, head) for head in table.columns))
 

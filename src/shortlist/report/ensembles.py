@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.measured import Advice, Measured
 
 MOST_MEMBERS = 24
-"""Largest number of members that a picture compares with each other."""
+"""Largest number of members in a picture of their agreement."""
 
 
 def pruned_parts(
@@ -45,13 +45,13 @@ def pruned_parts(
     answered: "tuple[int, int, int] | None" = None,
     positive: Any = None,
 ) -> Parts:
-    """Return the parts of a page that show a pruned ensemble.
+    """Return the parts of a page about a pruned ensemble.
 
-    `chosen`: the committee, and how it was chosen. `test`: what the ensemble and others do on rows that were
-    held out, by name; the ensemble first. `advice`: which of them to take. `n_parts`: parts of repeated
-    choice, where that measured. `held_out`: what asking one member
-    after the other took on these rows. `answered`: with a promise: these rows, those of them that are
-    answered, and those answered rightly. `positive`: the class that was named as such.
+    `chosen`: the committee, and its choice. `test`: figures of the ensemble and others on hold-out rows, by
+    name; the ensemble first. `advice`: recommendation among them. `n_parts`: number of parts of repeated
+    choice, if that measured. `held_out`: result of early exit on these rows. `answered`: under a promise, the
+    numbers of these rows, of answered ones, and of rightly answered ones. `positive`: the named positive
+    class.
     """
     facts, promise = chosen_facts(chosen, held_out), chosen.committee.promise
     names = None if advice is None else advice.names
@@ -100,13 +100,13 @@ def pruned_parts(
 
 
 def failed_parts(result: PrunedSelection) -> Parts:
-    """Return the parts of a page where no selection keeps the limits."""
+    """Return the parts of a page if no selection keeps the limits."""
     facts = Facts((("status", f"{result.status}: {result.reason}"),))
     return [Heading("The ensemble"), facts, *_history(result)]
 
 
 def _front(front: Front, pick: Pick) -> Parts:
-    """Return the non-dominated committees, the one that predicts, and what none can exceed."""
+    """Return the non-dominated committees, the predicting one, and bounds for all others."""
     picks = [("committees", pick, f"The committee that predicts, taken by {pick.rule}.")]
     facts = [
         (
@@ -234,7 +234,7 @@ def _history(result: PrunedSelection) -> Parts:
 
 
 def _answers(chosen: Chosen) -> ClassCodes | None:
-    """Return the class that each classifier answers on the selection rows; None where it is not kept."""
+    """Return the class index that each classifier answers on the selection rows; None if it is not kept."""
     everybody = np.ones(len(chosen.copies), dtype=bool)
     record = chosen.record
     if chosen.committee.ballot.by_mean and chosen.result is not None and record.shares is not None:
@@ -246,13 +246,13 @@ def _answers(chosen: Chosen) -> ClassCodes | None:
 
 
 def _truth(chosen: Chosen) -> ClassCodes:
-    """Return the true classes of the selection rows, as indices among the sorted ones."""
+    """Return the index of the true class of each selection row, among the sorted classes."""
     labels, positive = chosen.record.labels, chosen.positive_place
     return labels if positive is None else np.where(labels == 1, positive, 1 - positive).astype(np.uint8)
 
 
 def _decided(chosen: Chosen, codes: ClassCodes) -> NDArray[np.int64]:
-    """Return the class that the members decide for on every row, and -1 where none of them answers."""
+    """Return the class index that the members decide for each row, -1 without an answer."""
     members, ballot = np.repeat(np.arange(len(chosen.copies)), chosen.copies), chosen.committee.ballot
     if not ballot.by_mean:
         return ballot.decided(codes[:, members])
@@ -331,7 +331,7 @@ def _before_and_after(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> P
 
 
 def _votes(chosen: Chosen, threshold: int) -> Parts:
-    """Return the votes for the positive class, for each class, and the threshold."""
+    """Return the distribution of votes for the positive class, by true class, with the threshold."""
     record, selection, positive = chosen.record, chosen.selection, chosen.terms.positive
     assert record.packed_votes is not None, "votes for one class are on record"
     votes = np.unpackbits(record.packed_votes, axis=1, count=len(selection))[:, selection]

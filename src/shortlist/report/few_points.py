@@ -1,4 +1,7 @@
-"""A few points of a front in words, tables and a page: what each is best for, the regret by number."""
+"""Few points of a front in words, tables and a page.
+
+Each point has the weights that it suits, and each number of points its regret.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -17,14 +20,17 @@ MEANING = (
     "He weighs the objectives, each from 0 for the worst value on the front to 1 for the best, and "
     "regrets the share that the best of these points is worth less to him than the best of all."
 )
-"""Meaning of the regret of a customer."""
+"""Explanation of a customer's regret."""
 
 MOST_DIFFERENCES = 60
-"""Largest number of choices in which the points differ that a page lists."""
+"""Largest number of differing choices of the points that a page lists."""
 
 
 def few_sentences(front: Front, found: "FewPoints", asked: int) -> list[str]:
-    """Say how many points to take, their regret and its proof; `asked`: the requested number."""
+    """Return sentences on the number of points to take, their regret and its proof.
+
+    `asked`: requested number.
+    """
     n = len(found.points)
     known = "which is proved to be the least"
     if found.regret - found.bound > 1e-9:
@@ -35,7 +41,7 @@ def few_sentences(front: Front, found: "FewPoints", asked: int) -> list[str]:
 
 
 def few_table(front: Front, found: "FewPoints") -> Table:
-    """Return the points, their values, and the weights that each is best for."""
+    """Return the points, their values, and the weights that each suits best."""
     header = (
         "point",
         *(f"{goal.sense} {goal.name}" for goal in front.objectives),
@@ -49,7 +55,7 @@ def few_table(front: Front, found: "FewPoints") -> Table:
 
 
 def few_parts(front: Front, found: "FewPoints", asked: int) -> Parts:
-    """Return the parts of a page that shows a few points of a front; `asked`: the requested number."""
+    """Return the parts of a page about a few points of a front; `asked`: requested number."""
     first, meaning, *more = few_sentences(front, found, asked)
     name = front.method or "front"
     suits = dict(zip(found.points, map(_heaviest, found.weights), strict=True))
@@ -71,7 +77,7 @@ def few_parts(front: Front, found: "FewPoints", asked: int) -> Parts:
 
 
 def _curve(found: "FewPoints") -> Chart:
-    """Return the picture of the regret that each number of points leaves."""
+    """Return a picture of the regret by number of points."""
     series = [{"name": "regret", "points": [[number, round(100 * own, 4)] for number, own, _ in found.curve]}]
     if any(regret - bound > 1e-9 for _, regret, bound in found.curve):
         bounds = [[number, round(100 * bound, 4)] for number, _, bound in found.curve]
@@ -89,7 +95,7 @@ def _curve(found: "FewPoints") -> Chart:
 
 
 def _differences(front: Front, points: tuple[int, ...]) -> Table | None:
-    """Return the choices in which the points differ, a column for each point; None where there are none."""
+    """Return the choices in which the points differ, a column for each point; None if there are none."""
     if not front.candidates or len(points) < 2:
         return None
     columns = [values_at(front, point) for point in points]
@@ -115,7 +121,7 @@ def _differences(front: Front, points: tuple[int, ...]) -> Table | None:
 
 
 def _heaviest(weights: Mapping[str, float]) -> str:
-    """Name the objectives that weigh most.
+    """Return the objectives with the largest weights, in words.
 
     >>> _heaviest({"cost": 0.2, "defects": 0.5, "weight": 0.3})
     'defects 50 %, weight 30 %'
@@ -125,7 +131,7 @@ def _heaviest(weights: Mapping[str, float]) -> str:
 
 
 def share_text(share: float) -> str:
-    """Return a share in percent with two digits that count.
+    """Return a share in percent with two significant digits.
 
     >>> share_text(0.483), share_text(0.0116), share_text(0.0)
     ('48 %', '1.2 %', '0 %')

@@ -1,4 +1,4 @@
-"""Fronts as parts of a page: the points with what is chosen there, what is proved, and the pick."""
+"""Fronts as parts of a page: the points with their choices, the proof, and the pick."""
 
 import base64
 import zlib
@@ -17,31 +17,31 @@ from shortlist.results.picking import Pick, mark_takeable, why_none
 from shortlist.results.proof import ProofKind, counted_proof, proof_text, rounding
 
 MOST_CHOICE_BYTES = 8_000_000
-"""Largest size of the choices at the points, deflated; larger ones are left out of a page."""
+"""Largest deflated size of the choices at the points, in bytes; larger ones are left out of a page."""
 
 MOST_BARS = 40
-"""Largest number of candidates with a bar of how often they are chosen."""
+"""Largest number of candidates with a bar of their frequency."""
 
 PROMISED = "promised (1: yes)"
-"""The axis that says about which points something is promised."""
+"""Name of the axis that marks the points with a promise."""
 
 RULES = {
     "ideal": "It is nearest to the best value of every objective at once, in units of the front's ranges.",
     "knee": "It is the strongest compromise: any further gain in one objective costs much in another.",
 }
-"""The rules that every page offers, and what they mean."""
+"""Rules that every page offers, and their meaning."""
 
 
 def front_parts(
     fronts: Mapping[str, Front], *, picks: Sequence[tuple[str, Pick, str]] = (), heading: str = "Points"
 ) -> Parts:
-    """Return the parts of a page that show fronts over the same objectives.
+    """Return the parts of a page about fronts over the same objectives.
 
     Raises BadInputError if the objectives differ.
 
     `fronts`: by name, in the order of the legend; fronts without points are left out of the pictures.
-    `picks`: points to mark: the name of the front, the point, and why it was taken. With one front the points
-    by ideal and by knee follow. `heading`: what stands above.
+    `picks`: points to mark: the name of the front, the point, and the reason. With one front the points by
+    ideal and by knee follow. `heading`: heading of the section.
     """
     names = [front.names for front in fronts.values()]
     if any(other != names[0] for other in names):
@@ -63,7 +63,7 @@ def front_parts(
 
 
 def _chosen(front: Front) -> Text:
-    """Say the choice at the only point of a front."""
+    """Return a sentence on the choice at the only point of a front."""
     names = chosen_at(front, 0) if front.decisions.size else []
     return Text(f"Chosen there: {all_of(names, most=MOST_BARS) if len(names) else 'nothing'}.")
 
@@ -116,7 +116,7 @@ def _ranges(fronts: Mapping[str, Front]) -> Table:
 
 
 def explorer_data(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]] = ()) -> dict[str, Any]:
-    """Return the data that the script of the page draws: points by objective, groups, picks and choices."""
+    """Return the data for the page's script: points by objective, groups, picks and choices."""
     first = next(iter(fronts.values()))
     values = np.vstack([front.values for front in fronts.values()])
     columns = [[_number(value) for value in column.tolist()] for column in values.T]
@@ -152,7 +152,7 @@ def explorer_data(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, 
 
 
 def _number(value: float) -> float | int | None:
-    """Return a number as short as JSON can have it; None for what JSON cannot say."""
+    """Return a number in its shortest form for JSON; None for infinity and NaN."""
     if not np.isfinite(value):
         return None
     return int(value) if value == int(value) and abs(value) < 2**53 else value
@@ -174,7 +174,7 @@ def _picks(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]]) 
 
 
 def _shared(fronts: Mapping[str, Front]) -> str:
-    """Say at how many places methods coincide, so that hidden marks are not taken for missing ones."""
+    """Return a sentence on the number of coinciding points of several methods; empty for one method."""
     if len(fronts) < 2:
         return ""
     places = Counter(point for front in fronts.values() for point in map(tuple, front.values.tolist()))
@@ -186,7 +186,7 @@ def _shared(fronts: Mapping[str, Front]) -> str:
 
 
 def _choices(fronts: Sequence[Front]) -> dict[str, Any] | None:
-    """Return the choice at each point, deflated: bits, or a byte per candidate for stages."""
+    """Return the choice at each point, deflated: bits, or for stages a byte per candidate."""
     names = fronts[0].candidates
     if PROGRAM in fronts[0].extras and not all(np.isin(front.decisions, (0, 1)).all() for front in fronts):
         return None  # numbers of any size have no place in the picture
@@ -217,9 +217,9 @@ def _choices(fronts: Sequence[Front]) -> dict[str, Any] | None:
 
 
 def frequency_chart(front: Front, *, noun: str = "candidate") -> Chart | None:
-    """Return the number of points that choose each candidate, but for those at every point or at none.
+    """Return a picture of the number of points that choose each candidate.
 
-    None where there is no such candidate, or where decisions are stages.
+    Candidates at every point or at none are left out. None without others, or if decisions are stages.
     """
     if not len(front) or front.method in STAGED_METHODS or not np.isin(front.decisions, (0, 1)).all():
         return None
@@ -257,7 +257,7 @@ def frequency_chart(front: Front, *, noun: str = "candidate") -> Chart | None:
 
 
 def front_page_parts(front: Front, *, pick: Pick | None = None) -> Parts:
-    """Return the parts of a page of one front: its points, and how often each candidate is chosen."""
+    """Return the parts of a page of one front: its points, and the frequency of each candidate."""
     name = front.method or "front"
     picks = [] if pick is None else [(name, pick, f"It was chosen by {pick.rule}.")]
     chart = frequency_chart(front)
@@ -265,13 +265,13 @@ def front_page_parts(front: Front, *, pick: Pick | None = None) -> Parts:
 
 
 MOST_COLUMNS = 200
-"""Most columns of the pick that a page lists."""
+"""Largest number of columns of the pick that a page lists."""
 
 
 def program_parts(front: Front, *, pick: Pick | None = None) -> Parts:
-    """Return the parts of a page that show the front of a program, and one of its points with its columns.
+    """Return the parts of a page about the front of a program, with the columns of one point.
 
-    `front`: of a program. `pick`: the point to show; by default the one at the knee.
+    `front`: front of a program. `pick`: point to show; by default the one at the knee.
     """
     chosen = pick or (front.pick("knee") if len(front) else None)
     name = front.method or "front"
@@ -283,12 +283,12 @@ def program_parts(front: Front, *, pick: Pick | None = None) -> Parts:
 
 
 def why_picked(pick: Pick) -> str:
-    """Return the meaning of the rule of a pick."""
+    """Return the meaning of a pick's rule."""
     return RULES.get(pick.rule, f"It was chosen by {pick.rule}.")
 
 
 def pick_parts(front: Front, pick: Pick) -> Parts:
-    """Return the first part of a page: the point to take, and the reason where there are others."""
+    """Return the first part of a page: the point to take, with the reason if there are others."""
     words = _values_of(pick)
     if len(front) == 1:
         return [Heading("What to do"), Text(f"Take the only point: {words}.")]
@@ -309,7 +309,7 @@ def _values_of(pick: Pick) -> str:
 
 
 def _columns(front: Front, pick: Pick) -> Table:
-    """Return the columns of the pick that are not 0."""
+    """Return the columns of the pick with values other than 0."""
     values = values_at(front, pick.index)
     used = [(name, number_text(value, grouped=True)) for name, value in values.items() if value]
     rows = used[:MOST_COLUMNS]

@@ -1,4 +1,4 @@
-"""Rows that were held out, on pages of ensembles, and the page of an evolved one: errors by generation."""
+"""Hold-out rows on pages of ensembles, and the page of an evolved ensemble: errors by generation."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -21,10 +21,10 @@ SHOWN = ("pruned", "evolved", "best_single", "backfitting", "full")
 """Order of the rules in a table."""
 
 MOST_OF_LABEL = 12
-"""Letters of a class in the head of a column."""
+"""Largest number of letters of a class in the header of a column."""
 
 MOST_OF_RULE = 28
-"""Letters of a rule beside recall and specificity, which then fit on a screen."""
+"""Largest number of letters of a rule beside recall and specificity, so that a row fits on a screen."""
 
 NOT_TESTED = (
     "Figures on the rows that measured are not in a model file: the page that the command writes when it "
@@ -32,7 +32,7 @@ NOT_TESTED = (
 )
 
 ALONE = ", the most accurate individual of the last generation"
-"""Words for an individual that answers alone."""
+"""Words for a single individual that answers."""
 
 
 def held_out_table(
@@ -41,11 +41,11 @@ def held_out_table(
     rows: Mapping[str, int],
     exits: Mapping[str, Any] | None = None,
 ) -> Table:
-    """Return figures of rules, for a screen and for a page: whom to ask, how good, at what cost.
+    """Return the figures of rules for a screen and a page: the rule, its quality, and its price.
 
-    `test`: as :func:`shortlist.ensembles.measured.measured_facts` tells it. `names`: what the rules are
-    called. `rows`: how many rows measure (``test``), and in how many parts, by repeated choice.
-    `exits`: what asking the first one member by member takes, as ``early_exit`` of
+    `test`: facts of :func:`shortlist.ensembles.measured.measured_facts`. `names`: names of the rules in
+    words. `rows`: number of rows that measure (``test``), and of parts by repeated choice. `exits`: result of
+    early exit of the first rule, the ``early_exit`` of
     :func:`shortlist.ensembles.committees.facts.chosen_facts`.
     """
     priced = all(one["price"] is not None for one in test.values())
@@ -80,10 +80,9 @@ def held_out_table(
 
 
 def class_table(test: Mapping[str, Any], names: Mapping[str, str], shown: str | None) -> Table | None:
-    """Return recall, specificity and the share of misses of each rule, where recall of a class is shown.
+    """Return recall, specificity and the share of missing answers of each rule; None if no recall is shown.
 
-    `test`, `names`: as of :func:`held_out_table`. `shown`: the class whose recall is shown; None: there is
-    none.
+    `test`, `names`: as in :func:`held_out_table`. `shown`: class whose recall is shown; None: there is none.
     """
     if shown is None or any(len(one["by_class"]) != 2 for one in test.values()):
         return None
@@ -103,7 +102,7 @@ def class_table(test: Mapping[str, Any], names: Mapping[str, str], shown: str | 
 
 
 def error_costs_in_words(costs: Mapping[str, float]) -> str:
-    """Say what errors cost; `costs`: of a wrong answer by class.
+    """Return a sentence on the costs of errors; `costs`: cost of a wrong answer by class.
 
     >>> error_costs_in_words({"healthy": 1, "ill": 10})
     'A wrong answer costs: healthy 1, ill 10, by the true class.'
@@ -124,11 +123,11 @@ def measured_parts(
     positive: Any = None,
     n_parts: int | None = None,
 ) -> tuple[Parts, Parts]:
-    """Return figures of rules on rows that measure, with the confusion of one; and the others' confusions.
+    """Return figures of rules on the rows that measure with one confusion, and then the other confusions.
 
-    `take`: name of the rule that is recommended. `positive`: the class that was named as such. `n_parts`:
-    parts of repeated choice. `names`: what the rules are called, by default as `test` has them. `exits`: as
-    of :func:`held_out_table`.
+    `take`: name of the recommended rule. `positive`: the named positive class. `n_parts`: number of parts of
+    repeated choice. `names`: names of the rules in words, by default the keys of `test`. `exits`: as in
+    :func:`held_out_table`.
     """
     called = {name: name.replace("_", " ") for name in test} | dict(names or {})
     rows = {"test": next(iter(test.values())).n_rows}
@@ -158,10 +157,10 @@ def decisions_heading(n_parts: int | None) -> Heading:
 
 
 def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: Labels) -> Chart:
-    """Return a picture of rows by true class and decision.
+    """Return a picture of the numbers of rows by true class and decision.
 
-    `decisions`, ``(n_classes, n_classes + 1)``: the last column has the rows without an answer, and is shown
-    where there are any.
+    `decisions`, ``(n_classes, n_classes + 1)``: the last column counts rows without an answer, and is shown
+    if there are any.
     """
     names = [str(label) for label in classes]
     counts = np.asarray(decisions)
@@ -198,10 +197,11 @@ def evolved_parts(
     n_parts: int | None = None,
     note: str = "",
 ) -> Parts:
-    """Return the parts of a page that show an evolved ensemble.
+    """Return the parts of a page about an evolved ensemble.
 
-    `test`: what the ensemble and others do on rows that measure, by name; the ensemble first. `advice`: which
-    of them to take. `n_parts`: parts of repeated choice. `note`: what the rows can tell and cannot.
+    `test`: figures of the ensemble and others on the rows that measure, by name; the ensemble first.
+    `advice`: recommendation among them. `n_parts`: number of parts of repeated choice. `note`: sentence on
+    the evidence of the rows.
     """
     told = evolution_facts(classifier)
     stopped = f", stopped: {told['limit']}" if told["limit"] else ""

@@ -1,4 +1,4 @@
-"""One self-contained HTML page: everything that it needs is inside, and it connects to nothing."""
+"""Self-contained HTML page: it contains all that it needs, and connects to nothing."""
 
 import base64
 import functools
@@ -20,14 +20,14 @@ from shortlist.guarantees.guarantee import Guarantee, assumption
 
 @dataclass(frozen=True)
 class Heading:
-    """The beginning of a section."""
+    """Heading, which begins a section."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; a `note` is smaller, and explains a picture or a table."""
+    """Paragraph; a `note` is smaller, and explains a picture or a table."""
 
     text: str
     note: bool = False
@@ -35,19 +35,19 @@ class Text:
 
 @dataclass(frozen=True)
 class Facts:
-    """Words and what they are, a line each."""
+    """Pairs of a name and a value, a line each."""
 
     facts: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table for people."""
+    """Table for people."""
 
     title: str
     """Title of the table."""
     columns: tuple[str, ...]
-    """Headings."""
+    """Headings of the columns."""
     rows: tuple[tuple[str, ...], ...]
     """Cells; the first column is aligned to the left, the others to the right."""
     notes: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Table:
     def lines(self, left: Sequence[bool] = ()) -> list[str]:
         """Return the table as aligned lines of text, without title and notes.
 
-        `left` says which columns are aligned to the left, by default the first one alone.
+        `left`: whether each column is aligned to the left, by default the first one alone.
 
         >>> Table("Fruit", ("name", "price"), (("fig", "1.5"), ("apple", "12"))).lines()
         ['name   price', 'fig      1.5', 'apple     12']
@@ -75,14 +75,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture, its text alternative, and its numbers as a table."""
+    """Picture, its text alternative, and its numbers as a table."""
 
     title: str
     """Title of the chart."""
     text: str
     """Text alternative: the chart in a sentence, for readers who do not see it."""
     data: Mapping[str, Any]
-    """``kind`` is ``line``, ``bar``, ``box``, ``counts`` or ``ranks``; the rest is what the script draws."""
+    """Data for the page's script, with ``kind``: ``line``, ``bar``, ``box``, ``counts`` or ``ranks``."""
     numbers: Table | None = None
     """Table of the drawn numbers, folded away below it."""
     notes: tuple[str, ...] = ()
@@ -90,25 +90,28 @@ class Chart:
 
 
 def line_data(x: str, y: str, series: Sequence[Any], *, whole: bool = False, **more: Any) -> dict[str, Any]:
-    """Return the data of a chart of lines; `x` and `y` label its axes, and `whole` is of the first."""
+    """Return the data of a line chart.
+
+    `x` and `y` label its axes, and `whole` keeps the first in whole numbers.
+    """
     across = {"label": x, "whole": True} if whole else {"label": x}
     return {"kind": "line", "x": across, "y": {"label": y}, "series": series, **more}
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing of our own in SVG, which needs no script, with a text alternative."""
+    """Drawing in SVG, which needs no script, with a text alternative."""
 
     title: str
     text: str
     svg: str = field(repr=False)
     folded: str = ""
-    """Words behind which the drawing is folded away; empty: it is open."""
+    """Words that open the folded drawing; empty: it is always open."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A branch of a tree: its text, whether it is chosen, and the branches below it."""
+    """Branch of a tree: its text, whether it is chosen, and the branches below it."""
 
     text: str
     chosen: bool = True
@@ -117,7 +120,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree whose branches open and close."""
+    """Tree whose branches open and close."""
 
     title: str
     branches: tuple[Branch, ...]
@@ -125,7 +128,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Explorer:
-    """Points of fronts with pictures that brush each other; `data` is what the script reads."""
+    """Points of fronts in linked pictures; `data` is for the page's script."""
 
     data: Mapping[str, Any] = field(repr=False)
 
@@ -135,7 +138,7 @@ Parts: TypeAlias = Sequence[Part]
 
 
 def answered_from(threshold: float) -> str:
-    """Say from which confidence on an answer is given.
+    """Return the least confidence of an answer in words.
 
     >>> answered_from(0.9), answered_from(0.0), answered_from(float("inf"))
     ('0.9000', 'any', 'never')
@@ -146,7 +149,10 @@ def answered_from(threshold: float) -> str:
 
 
 def guarantee_parts(found: Guarantee, rows: str = "rows") -> Parts:
-    """Return a guarantee as a sentence, its numbers, and what it rests on. `rows`: what is answered."""
+    """Return a guarantee as a sentence, its numbers, and its assumption.
+
+    `rows`: word for the answered rows.
+    """
     facts = (
         ("promised", "yes" if found.promised else "nothing"),
         ("right answers, at least", f"{100 * found.accuracy:g} %"),
@@ -159,26 +165,26 @@ def guarantee_parts(found: Guarantee, rows: str = "rows") -> Parts:
 
 
 SCRIPTS = ("dom", "shapes", "view", "planes", "parallel", "points", "explorer", "charts", "page")
-"""The parts of the page's script, in the order in which they are put together."""
+"""Names of the parts of the page's script, in their order."""
 
 
 LONG = 60
-"""Cells of more letters are broken into lines."""
+"""Number of letters above which cells are broken into lines."""
 WORD = 12
-"""Words of a column of text that have at most this many letters are never broken."""
+"""Largest number of letters of the words in a text column that are never broken."""
 COUNTED = re.compile(r"\d+[:.] ")
-"""Beginning of a text that has a number in front, such as "2: Google" or "1. small"."""
+"""Pattern of a text with a leading number, such as "2: Google" or "1. small"."""
 MOST_OPEN_ROWS = 50
-"""Longer tables open on demand."""
+"""Number of rows above which a table opens on demand."""
 
 
 def page(title: str, parts: Parts, *, notes: Sequence[str] = ()) -> str:
     """Return an HTML page.
 
-    The page holds its style and its script, which browsers know by their SHA-256 and run nothing else; it may
-    load and send nothing. Every text is escaped, and data are JSON in which no tag can end.
+    The page contains its style and its script, whose SHA-256 browsers check; they run nothing else, load
+    nothing and send nothing. Every text is escaped, and data are JSON in which no tag can end.
 
-    `parts`: what it shows, in order. `notes`: a paragraph each, below the heading.
+    `parts`: content of the page, in order. `notes`: paragraphs below the heading.
     """
     style = asset("page.css")
     script = page_script()
@@ -199,7 +205,7 @@ def page(title: str, parts: Parts, *, notes: Sequence[str] = ()) -> str:
 
 
 def write_page(path: str | Path, text: str) -> None:
-    """Write a page, whole or not at all."""
+    """Write a page completely or not at all."""
     write_text(path, text)
 
 
@@ -213,18 +219,18 @@ def policy() -> str:
 
 @functools.cache
 def asset(name: str) -> str:
-    """Return a file of the page's own."""
+    """Return the text of a file among the page's assets."""
     return (files("shortlist.report") / "assets" / name).read_text(encoding="utf-8")
 
 
 @functools.cache
 def page_script() -> str:
-    """Return the script of a page: its parts in one function, so that it leaves no name behind."""
+    """Return the script of a page: its parts in one function, so that it defines no global name."""
     return '(() => {\n"use strict";\n' + "\n".join(asset(f"{name}.js") for name in SCRIPTS) + "})();\n"
 
 
 def as_json(data: Mapping[str, Any]) -> str:
-    """Return data as JSON that can stand in a script element: no tag can begin or end in it."""
+    """Return data as JSON for a script element: no tag can begin or end in it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -234,17 +240,17 @@ def _digest(text: str) -> str:
 
 
 NARROW_COLUMNS = 4
-"""Columns of a picture of counts up to which it is drawn beside others."""
+"""Largest number of columns of a count picture that is drawn beside others."""
 
 NARROW_TABLE = 60
-"""Letters of a row up to which a table stands beside other sections."""
+"""Largest number of letters in a row of a table that stands beside other sections."""
 
 MANY_NOTES = 4
-"""Notes in a row from which on they are set in two columns where there is room."""
+"""Number of consecutive notes from which they are set in two columns on wide screens."""
 
 
 def _sections(parts: Parts) -> Iterator[str]:
-    """Yield a section for every heading; where there is room, blocks and brief sections are side by side."""
+    """Yield a section for every heading; on wide screens, brief blocks and sections are side by side."""
     sections: list[tuple[str, list[tuple[int, Part]]]] = [("", [])]
     for number, part in enumerate(parts):
         if isinstance(part, Heading):
@@ -275,7 +281,7 @@ def _blocks(numbered: Sequence[tuple[int, Part]], heading: str) -> Iterator[str]
 
 
 def _is_brief(parts: Parts) -> bool:
-    """Whether a section is narrow enough to stand beside another one."""
+    """Return whether a section is narrow enough to stand beside another one."""
     kinds = [_kind(part) for part in parts if not isinstance(part, Text)]
     widths = [
         sum(max(map(len, cells)) for cells in zip(part.columns, *part.rows, strict=True))
@@ -287,7 +293,7 @@ def _is_brief(parts: Parts) -> bool:
 
 
 def _kind(part: Part) -> str:
-    """Return the class of a block, by which the style says how wide it is."""
+    """Return the CSS class of a block, which determines its width."""
     if isinstance(part, Chart):
         counts = part.data["kind"] == "counts" and len(part.data["columns"]) <= NARROW_COLUMNS
         return "picture small" if counts else "picture"
@@ -343,7 +349,7 @@ def _folded(table: Table, heading: str) -> Iterator[str]:
 
 
 def _table(table: Table, heading: str) -> Iterator[str]:
-    """Yield a table that scrolls by itself where it is too wide, also by keyboard."""
+    """Yield a table that scrolls by itself, also by keyboard, if it is too wide."""
     classes = [_class_of(cells) for cells in zip(*table.rows, strict=True)] or [""] * len(table.columns)
     heads = zip(classes, table.columns, strict=True)
     head = "".join(f'<th scope="col"{one}>{escape(cell)}</th>' for one, cell in heads)
@@ -362,12 +368,12 @@ def _table(table: Table, heading: str) -> Iterator[str]:
 
 
 def _scrolling(what: str) -> str:
-    """Return the attributes of what scrolls by itself where it is too wide, also by keyboard."""
+    """Return the attributes of an element that scrolls by itself, also by keyboard, if it is too wide."""
     return f' class="wide" tabindex="0" role="region" aria-label="{escape(what)} that scrolls"'
 
 
 def _class_of(cells: Sequence[str]) -> str:
-    """Return the classes of a column: text where no cell is a number or lines break, long where they do."""
+    """Return the CSS classes of a column: text if no cell is a number or lines break, long if they do."""
     is_number = any(
         (cell[:1].isdigit() and not COUNTED.match(cell)) or cell[:1] in {"-", "+", "−"}
         for cell in cells
@@ -379,13 +385,13 @@ def _class_of(cells: Sequence[str]) -> str:
 
 
 def _whole_words(cells: Sequence[str]) -> str:
-    """Return the class of a column of text whose words all have room, also on a telephone."""
+    """Return the CSS class of a text column whose words are short enough to stay whole on a telephone."""
     longest = max((len(word) for cell in cells for word in re.split(r"[\s_/-]", cell)), default=0)
     return ' class="words"' if longest <= WORD else ""
 
 
 def _parted(cell: str) -> str:
-    """Return a cell as HTML, whose lines may end after an underscore or a slash."""
+    """Return a cell as HTML, in which lines may end after an underscore or a slash."""
     return "<wbr>".join(map(escape, re.split(r"(?<=[_/])", cell)))
 
 

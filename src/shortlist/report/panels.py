@@ -17,13 +17,13 @@ from shortlist.results.verdicts import Word
 
 NEVER = "never"
 MOST_WAYS = 2
-"""Branches of a router that a cell of a table names."""
+"""Largest number of a router's branches that a cell of a table names."""
 MOST_LETTERS = 60
-"""Letters of the condition of a branch in a cell."""
+"""Largest number of letters of a branch's condition in a cell."""
 
 
 def panel_parts(report: PanelReport) -> Parts:
-    """Return the parts of a page that show a panel."""
+    """Return the parts of a page about a panel."""
     return list(_parts(report, report.facts))
 
 
@@ -137,9 +137,9 @@ def _intervals(told: Mapping[str, Any]) -> str:
 
 
 def _chart(told: Mapping[str, Any]) -> Chart:
-    """Return price against accuracy of all panels and judges, and of this panel as it is measured.
+    """Return a picture of price against accuracy of all panels and judges, and of this panel as measured.
 
-    Points of a third objective are no steps.
+    With a third objective the points are not joined by steps.
     """
     name = told["objective"]
     title = title_of(told)(name)

@@ -1,4 +1,4 @@
-"""Product lines as parts of a page: the pick and what its parts cost, the front, and the pick as a tree."""
+"""Product lines as parts of a page: the pick with its parts, the front, and the pick as a tree."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from shortlist.results.front import Front
 from shortlist.results.picking import Pick
 
 MOST_BRANCHES = 3000
-"""A tree with more features shows those only that are chosen."""
+"""Number of features above which a tree shows only the chosen ones."""
 
 MOST_PARTS = 6
 """Largest number of features of the pick listed at the beginning of a page."""
@@ -30,14 +30,14 @@ def product_parts(
     *,
     pick: Pick | None = None,
 ) -> Parts:
-    """Return the parts of a page that show products.
+    """Return the parts of a page about products.
 
     Raises BadInputError if the features of the front are not those of the model.
 
-    `front`: of products. `model`: what the products are configurations of; without it there is no tree.
-    `attributes`: what is told of each feature of the pick, and added up per branch of the tree. By default
-    the objectives that are attributes in the model's own file, where they add up to the values of the point.
-    `pick`: the point whose product is told; by default the one at the knee.
+    `front`: front of products. `model`: feature model of the products; without it there is no tree.
+    `attributes`: numbers of each feature of the pick, added up per branch of the tree. By default they are
+    the objectives among the attributes in the model's own file, if they add up to the values of the point.
+    `pick`: point whose product is shown; by default the one at the knee.
     """
     if model is not None and model.labels != front.candidates:
         raise BadInputError("the model must be the one that the front was made from: its features differ.")
@@ -88,9 +88,9 @@ def _picked(front: Front, pick: Pick, attributes: Mapping[str, Attribute]) -> Pa
 
 
 def _own_attributes(model: FeatureModel, pick: Pick) -> dict[str, Attribute]:
-    """Return the attributes of the model's file that add up to what the point says of them.
+    """Return the attributes in the model's file that add up to the values of the point.
 
-    Others were given apart from the model, or have features without a value, and are not known here.
+    Others came from another file, or have features without a value, and are unknown here.
     """
     table = model_attributes(model)
     names = [name for name in pick.values if name in table.columns]
@@ -106,8 +106,8 @@ def _adds_up(attribute: Attribute, pick: Pick, name: str) -> bool:
 def configuration_tree(model: FeatureModel, selected: Mask, attributes: Mapping[str, Attribute]) -> Tree:
     """Return a configuration as a tree whose branches add up attributes.
 
-    `model`: with a root. `selected`, ``(n_features,)``: what is in. `attributes`: each branch shows the sum
-    over its own feature and all below it that are in.
+    `model`: with a root. `selected`, ``(n_features,)``: mask of the selected features. `attributes`: each
+    branch shows the sum over its own feature and all selected ones below.
     """
     assert model.root is not None, "a model without a tree has no branches"
     below: dict[int, list[int]] = {}

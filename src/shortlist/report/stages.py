@@ -1,4 +1,4 @@
-"""Multi-stage classifiers as parts of a page: the path of rows, costs, confidence, and what is bought."""
+"""Multi-stage classifiers as parts of a page: the path of rows, costs, confidence, and purchases."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -33,26 +33,26 @@ if TYPE_CHECKING:
     from shortlist.multistage.problem.error_prices import ErrorPrices
 
 CONFIDENCES = tuple(round(0.5 + 0.025 * step, 3) for step in range(21))
-"""The confidence thresholds that are tried for the picture, from one half to one."""
+"""Confidence thresholds in the picture, from one half to one."""
 
 PATHS = {"enter": "c6", "right": "right", "wrong": "wrong", "go on, or rejected at the last stage": "c3"}
-"""Path of rows at a stage, and its colour."""
+"""Paths of rows at a stage, with their colours."""
 
 NEVER = "never"
-"""Probability from which on a stage answers that only buys for the next one."""
+"""Word for the least probability of a stage that never answers, and only buys for the next one."""
 
 ALL = "all that is left"
-"""From which probability on the last stage answers where no person is asked."""
+"""Words for the least probability of the last stage if it answers all remaining rows."""
 
 MOST_FEATURES = 40
-"""Largest number of features in the picture of what is bought when."""
+"""Largest number of features in the picture of purchases by stage."""
 
 
 def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None" = None) -> Parts:
-    """Return the parts of a page that show a multi-stage classifier.
+    """Return the parts of a page about a multi-stage classifier.
 
-    `classifier`: fitted; it may have a front only, where no point is as it was requested. `staged`: what it
-    does on the rows that measure.
+    `classifier`: fitted; it may have a front without a point that meets the request. `staged`: its figures on
+    the rows that measure.
     """
     front = classifier.front_
     parts: list[Any] = []
@@ -75,7 +75,7 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
 
 
 def _taken_by(classifier: "MultiStageClassifier") -> str:
-    """Return the rule that takes the predicting point; ``number`` for a point of the user's choice."""
+    """Return the name of the rule that takes the predicting point; ``number`` for the user's choice."""
     try:
         taken = choose_point(classifier.front_, classifier.pick, classifier.limits)
     except UnmetChoiceError:
@@ -84,7 +84,7 @@ def _taken_by(classifier: "MultiStageClassifier") -> str:
 
 
 def _without_point(classifier: "MultiStageClassifier") -> str:
-    """Say why no point predicts, with advice."""
+    """Return a sentence on the reason that no point predicts, with advice."""
     front = classifier.front_
     advice = "Widen a limit, or take one of the points below with the command shortlist stage use."
     if not any(front.extras.get("promised", [True])):
@@ -112,9 +112,9 @@ def step_facts(classifier: "MultiStageClassifier") -> list[dict[str, Any]]:
 def units_of_rows(
     classifier: "MultiStageClassifier", reached: Sequence[float] | None
 ) -> dict[str, tuple[float | None, float]]:
-    """Return the mean and the most that a row takes of every attribute, and the most that it costs.
+    """Return the mean and the largest amount of every attribute per row, and the largest price.
 
-    `reached`: share of the rows for which each stage buys; None: means are not known.
+    `reached`: share of the rows that buy each stage; None: means are not known.
     """
     steps = step_facts(classifier)
     found: dict[str, tuple[float | None, float]] = {"cost": (None, steps[-1]["price"])}
@@ -126,7 +126,7 @@ def units_of_rows(
 
 
 def units_in_words(units: Mapping[str, tuple[float | None, float]]) -> str:
-    """Say what a row takes, and what no row exceeds.
+    """Return a sentence on the mean and largest amounts that rows take.
 
     >>> units_in_words({"cost": (None, 179.0), "hours": (4.1, 32.0)})
     'No row takes more than cost 179, hours 32 (4.1 on average).'
@@ -161,7 +161,7 @@ def _steps(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> 
 
 
 def answers_from(classifier: "MultiStageClassifier", stage: "FittedStage") -> str:
-    """Say from which probability on a stage answers each class, once where it is the same for all."""
+    """Return the least probability of an answer for each class, in words; once if it is the same for all."""
     least = [max(one, stage.least) for one in classifier.model_.rule.thresholds]
     if classifier.errors_ is not None and classifier.errors_.hand_over is None and stage.least == 0:
         return ALL
@@ -295,7 +295,7 @@ def _errors(errors: "ErrorPrices | None", told: Mapping[str, Any]) -> list[str]:
 
 
 def _by_class(classifier: "MultiStageClassifier", told: Mapping[str, Any], *, repeated: bool) -> Parts:
-    """Return the confusion, and the shares of each class that are answered rightly, wrongly and not."""
+    """Return the confusion, and the shares of each class with right, wrong and no answers."""
     if "confusion" not in told:  # of an earlier version
         return []
     shown = shown_class(classifier, told["confusion"])
@@ -364,7 +364,7 @@ def _confidence(classifier: "MultiStageClassifier") -> Parts:
 
 
 def bought_when(front: Front) -> Chart | None:
-    """Return at which stage each feature is bought, over the points of a front; None without points."""
+    """Return a picture of the stage at which each feature is bought, over the points; None without points."""
     if not len(front) or not front.candidates:
         return None
     last = int(front.decisions.max())
