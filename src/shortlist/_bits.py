@@ -85,12 +85,12 @@ def draw_word(state: State) -> np.uint64:
 
 @kernel("int64(uint64[::1], int64)")
 def draw_below(state: State, n: int | np.int64) -> int | np.int64:
-    """Draw from 0 to n − 1."""
+    """Draw an integer from 0 to n − 1."""
     return np.int64((draw_word(state) >> np.uint64(1)) % np.uint64(n))
 
 
 @kernel("float64(uint64[::1])")
 def draw_share(state: State) -> float:
-    """Draw from [0, 1)."""
+    """Draw a number from [0, 1)."""
     share: float = (draw_word(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
     return share

@@ -63,7 +63,7 @@ class UnmetChoiceError(BadInputError):
 
 
 class OutOfReachError(BadInputError):
-    """No answer is possible within a limit; the message gives the nearest possible limit."""
+    """No answer within a limit was found; the message names the limit to relax or raise."""
 
 
 class ContradictionError(BadInputError):

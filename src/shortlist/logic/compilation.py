@@ -115,7 +115,7 @@ def presolve_in_time(clauses: Clauses, budget: Budget | None, *, probe: bool = F
 
 
 def equivalent_literals(clauses: Clauses, further: ShortTable | None = None) -> NDArray[np.int64] | None:
-    """Return the literals that clauses of two literals make equivalent.
+    """Return, for each variable, the literal that clauses of two literals make equivalent to it.
 
     The array, ``(n_variables + 1,)``, has for each variable the equivalent literal of smallest variable,
     possibly itself; entry 0 is 0. It is None if a variable is equivalent to its opposite, so that there is

@@ -252,7 +252,7 @@ class _Store:
         return n_true * n_false - n_true - n_false
 
     def add(self, clause: frozenset[int]) -> None:
-        """Add a clause unless it is implied by one clause or is a tautology; drop clauses that it implies."""
+        """Add a clause, unless it is a tautology or a clause implies it; drop the clauses that it implies."""
         if any(-literal in clause for literal in clause):
             return
         if frozenset() in self.clauses:
@@ -272,7 +272,7 @@ class _Store:
             self._having.setdefault(literal, set()).add(clause)
 
     def eliminate(self, variable: int, most_literals: int, budget: Budget | None) -> bool:
-        """Replace the clauses of a variable by all resolvents of two of them; return whether it fitted.
+        """Replace the clauses of a variable by their resolvents; return whether these fitted.
 
         Returns False if they are too many, or the budget has ended.
         """

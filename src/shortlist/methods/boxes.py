@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 FINEST, LARGEST_SIZE = 30, 52
-"""Powers of two: exponent of the finest rounding of multipliers, relative to the largest weight, and of the
-size up to which sums are exact.
+"""Exponents of two: of the finest step of multipliers, relative to the largest weight, and of the largest
+exact sum.
 """
 
 
@@ -200,7 +200,7 @@ def _by_sums(
 
 
 class _PlaneSearch:
-    """Linear programs that propose bounds: one objective is minimised below a corner of the others."""
+    """Linear programs that propose bounds; each minimises one objective, with a corner as upper limit."""
 
     def __init__(
         self, program: Program, integers: IntegerObjectives, corners: Points, budget: Budget

@@ -276,7 +276,7 @@ class _Table:
         return total, size
 
     def _beyond(self, limit: Limit, column: int) -> NDArray[Any]:
-        """Return the number of steps by which each point misses a limit, 0 if met; objects if large."""
+        """Return the number of steps by which each point misses a limit; 0 if it is met."""
         values, scale = self._values[:, column], self.front.objectives[column].scale
         off: NDArray[Any]
         if scale is None:
@@ -308,7 +308,7 @@ class _Table:
 
 
 def _integers(values: Floats) -> NDArray[Any]:
-    """Return the nearest integers, as objects if they do not fit into 62 bits."""
+    """Return the nearest integers, as Python's integers if they do not fit into 62 bits."""
     whole = np.rint(np.clip(values, -1e300, 1e300))
     if np.abs(whole).max() < INT64 // 2:
         return whole.astype(np.int64)

@@ -51,17 +51,19 @@ class FewPoints:
     points: tuple[int, ...]
     """Indices of the points, rising."""
     weights: tuple[dict[str, float], ...]
-    """Weights, by objective, of a customer whose best point is this one, for each point; they are central
-    among such weights and sum to 1.
+    """Weights by objective, for each point, that sum to 1: the centre of the weights for which it is the
+    best of these points.
     """
     regret: float
     """Largest regret over all customers, as a share."""
     bound: float
-    """Proved lower bound on the regret of any as few points; with two objectives the regret itself, but for
-    rounding.
+    """Proved lower bound on the regret of any choice of this size; with two objectives the regret itself,
+    but for rounding.
     """
     curve: tuple[tuple[int, float, float], ...]
-    """Number of points from one on, the least regret found, and its lower bound."""
+    """Choices of one point, two points and so on: number of points, least regret found, and its lower
+    bound.
+    """
 
 
 def few_points(
@@ -123,7 +125,7 @@ def few_points(
 
 
 def customers_who_regret(gains: Floats, chosen: Sequence[int]) -> tuple[Floats, Floats]:
-    """Return the weights of customers, with the largest regret among them, and each one's regret.
+    """Return weights of customers, one of them with the largest regret, and the regret of each.
 
     `gains`: value of every point in each objective, 0 to 1, ``(n_points, n_objectives)``. `chosen`: rows of
     the few. The weights include vertices of more than the polytope itself; each regret is that of its own
@@ -166,7 +168,7 @@ Found = tuple[list[int], float, float]
 
 
 def _by_intervals(gains: Floats, most: int) -> list[Found]:
-    """Return the least regret for one point, two points and so on, with one or two objectives."""
+    """Return the best choices of one point, two points and so on, with one or two objectives."""
     if gains.shape[1] == 1:
         return [([int(np.argmax(gains[:, 0]))], 0.0, 0.0)]
     intervals = _Intervals(gains)
@@ -192,7 +194,7 @@ def _by_intervals(gains: Floats, most: int) -> list[Found]:
 
 
 class _Intervals:
-    """Intervals of the first objective's weight in which each point is good enough, of two objectives."""
+    """Intervals of the first of two objectives' weights, in each of which one point is good enough."""
 
     def __init__(self, gains: Floats) -> None:
         self._gains = gains
@@ -245,7 +247,7 @@ class _Intervals:
     def _search(
         self, low: NDArray[np.int64], high: NDArray[np.int64], share: float, *, rising: bool
     ) -> NDArray[np.int64]:
-        """Return the first, or else the last, break at which each point has the share of the best worth."""
+        """Return the first, or the last, breakpoint at which each point has the share of the best worth."""
         low, high = low.copy(), high.copy()
         while (low < high).any():
             middle = (low + high) // 2 if rising else (low + high + 1) // 2
@@ -278,7 +280,7 @@ def _turns_right(first: Floats, second: Floats, third: Floats) -> bool:
 
 
 def _by_customers(gains: Floats, most: int, seconds: float) -> list[Found]:
-    """Return a small regret for one point, two points and so on, each with a bound."""
+    """Return good choices of one point, two points and so on, each with its regret and bound."""
     greedy = _added_one_by_one(gains, most)
     customers = np.vstack([np.eye(gains.shape[1]), np.full((1, gains.shape[1]), 1 / gains.shape[1])])
     found: list[Found] = []
@@ -298,7 +300,7 @@ def _by_customers(gains: Floats, most: int, seconds: float) -> list[Found]:
 
 
 def _added_one_by_one(gains: Floats, most: int) -> list[tuple[list[int], float]]:
-    """Return greedy sets of one point, two and so on; each new point ends the largest regret."""
+    """Return greedy choices of one point, two points and so on; each adds a point at the largest regret."""
     alone = 1 - gains.min(axis=1)  # the largest regret is of a single objective
     chosen = [int(np.lexsort((-gains.sum(axis=1), alone))[0])]
     found = []
@@ -386,7 +388,7 @@ def covering(enough: Mask, most: int, budget: Budget | None = None) -> list[int]
 
 
 def _largest(enough: Mask) -> NDArray[np.int64]:
-    """Return the columns that are part of no other; of equal ones the first."""
+    """Return the columns that no other column contains; of equal ones the first."""
     places = _different(enough)
     ordered = places[np.argsort(-enough[:, places].sum(axis=0), kind="stable")]
     kept = ordered[:0]

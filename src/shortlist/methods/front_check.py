@@ -65,7 +65,7 @@ class FrontCheck:
 
     @property
     def rests_on(self) -> str:
-        """Solver that found the front and is alone in claiming boxes empty, or ""."""
+        """Name of the solver that found the front, if it alone claims that boxes are empty; else ""."""
         if self.search is None or not self.search.n_by_solver:
             return ""
         title = TITLES.get(self.search.solver, self.search.solver)
@@ -254,7 +254,7 @@ def _ideal(front: Front, integers: IntegerObjectives) -> tuple[Points, str]:
 
 
 def _covers(vectors: Points, proof: Proof, integers: IntegerObjectives) -> Points | None:
-    """Return vectors that cover all solutions according to the front, or None without such a claim."""
+    """Return vectors that, as the front claims, cover every solution; None without a claim."""
     if proof.kind is ProofKind.COMPLETE:
         return vectors
     if proof.missing is None or not all(math.isfinite(value) for value in proof.missing):
@@ -286,7 +286,7 @@ def _corners(
 
 
 def _in_steps(tolerances: Sequence[float], integers: IntegerObjectives) -> Points:
-    """Return tolerances in whole steps, rounded down; a rounding error rounds up."""
+    """Return tolerances in whole steps, rounded down with an allowance for rounding errors."""
     scales = np.array([one.scale or 1 for one in integers.objectives])
     steps = np.floor(np.asarray(tolerances) * scales / integers.steps + 1e-9)
     return np.asarray(steps, dtype=np.int64)

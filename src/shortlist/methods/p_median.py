@@ -25,7 +25,7 @@ PATIENCE = 12
 """Steps without a better bound after which the step length is halved."""
 
 ROOT_TURNS, NEW_COLUMNS = 8, 400
-"""Rounds in which further columns join those that the multipliers are improved on, and columns per round."""
+"""Rounds that add columns for improving the multipliers, and most columns added per round."""
 
 RESTARTS = 8
 """Number of random sets of points from which exchanges restart."""
@@ -43,7 +43,7 @@ class Medians:
     total: int
     """Sum over the customers of the cost of their best chosen point."""
     bound: int
-    """Proved lower bound on the total of any as few points."""
+    """Proved lower bound on the total of any choice of this size."""
 
 
 def p_median(

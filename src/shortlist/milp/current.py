@@ -103,7 +103,7 @@ class CurrentProgram:
         return math.fsum((self.costs * values).tolist())
 
     def cost_size(self, values: NDArray[np.float64]) -> float:
-        """Return the size of the terms of the objective, at least 1; tolerances are relative to it."""
+        """Return the size of the terms of the objective, at least 1, which tolerances are relative to."""
         return float(max(1.0, np.abs(self.costs * values).sum()))
 
 

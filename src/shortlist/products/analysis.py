@@ -63,8 +63,8 @@ class Analysis:
     uncounted: str = ""
     """Reason why the products were not counted."""
     unanswered: tuple[str, ...] = ()
-    """Names of the fields that the budget left open. A finding in them is true, but others may be missing.
-    Of ``void``: None means unknown, and its rules may not be the fewest.
+    """Names of the fields that the budget left open. Findings in them are true, but others may be missing.
+    If ``void`` is named, its None means unknown, and its rules may not be the fewest.
     """
 
     @property

@@ -33,11 +33,11 @@ class End:
     value: int | None
     """Scaled value, to minimise, of the found product nearest to the end; None if none was found."""
     bound: int | None
-    """Proved bound of the end, scaled, to minimise; None if none is known."""
+    """Proved bound on the value, scaled, to minimise; None if none is known."""
 
     @property
     def proved(self) -> bool:
-        """Whether the value is proved to be the end."""
+        """Whether the value is proved to be the least, or the largest, possible one."""
         return self.value is not None and self.value == self.bound
 
 

@@ -1,4 +1,4 @@
-"""Formulas to clauses, by distribution while they stay few, else with auxiliary variables."""
+"""Conversion of formulas to clauses: by distribution if they stay few, else with auxiliary variables."""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -14,13 +14,13 @@ class ClauseLimits:
     """Limits of an encoding by clauses: thresholds for auxiliary variables, and sizes at which it fails."""
 
     distribution: int = 256
-    """Most clauses per conjunct of a formula without auxiliary variables."""
+    """Most clauses of a conjunct that is distributed without auxiliary variables."""
     group_literals: int = 2_000_000
-    """Most literals in the bound of a group without auxiliary variables: an alternative of n children takes
-    a clause of two literals for every pair.
+    """Most literals of a group's bound without auxiliary variables: an alternative of n children takes a
+    clause of two literals for every pair.
     """
     formula_nodes: int = 20_000
-    """Most parts of a formula without auxiliary variables: nested equivalences double it at every level."""
+    """Most parts of a formula that is distributed; nested equivalences double the parts at every level."""
     diagram_nodes: int = 20_000
     """Most nodes of the diagram of one linear comparison, each an auxiliary variable."""
 
@@ -30,7 +30,7 @@ CLAUSE_LIMITS = ClauseLimits()
 
 @dataclass(eq=False)
 class Definitions:
-    """Auxiliary variables and the formulas that define them; the collection grows.
+    """Growing collection of auxiliary variables and of the formulas that define them.
 
     Each variable is defined in both directions, so every product gives it exactly one value. The number of
     models stays the same, and the models without the auxiliary variables are exactly the products.

@@ -41,7 +41,7 @@ def asked(
     most_questions: int = MOST_QUESTIONS,
     budget: Budget | None = None,
 ) -> list[Clause] | None:
-    """Return clauses over the kept variables that, with `known`, are equivalent to the clauses' projection.
+    """Return clauses that, together with `known`, are the projection of `clauses` to the kept variables.
 
     A diagram holds the configurations of the kept variables that are not classified yet. A satisfiability
     solver tries to complete one of them at a time. A completion classifies all configurations that the same
@@ -102,7 +102,7 @@ def asked(
 
 
 def _needed(clauses: Iterable[Clause], model: Mask, places: dict[int, int]) -> Iterator[int]:
-    """Yield kept literals of a model that satisfy the clauses left unsatisfied by its other literals."""
+    """Yield kept literals of a model, which satisfy the clauses that its other literals do not."""
     taken: set[int] = set()
     values = model.tolist()
     for clause in clauses:

@@ -60,7 +60,7 @@ class ContinuousPart:
     def kept(
         self, decision: NDArray[np.integer], point: Sequence[float], values: Sequence[float]
     ) -> bool | None:
-        """Whether values meet every row, bound and step of a point's objectives.
+        """Whether values meet every row and bound, and a point's objectives within their steps.
 
         True if simple fractions do so exactly, False if only within the tolerance of the search, None if
         not at all.

@@ -24,7 +24,7 @@ INFINITE = 10**20
 """Size from which a bound, or a limit of a row, in a file is infinite."""
 
 MAXIMISED_ROWS = "Rows without limits are maximised, as the file maximises"
-"""Beginning of the note on a sense that the file does not state for each."""
+"""Beginning of the note on a sense that the file states for all rows without limits."""
 
 _FORTRAN = re.compile(r"^([+-]?[0-9.]++)[dD](?=[+-]?[0-9]+$)")
 """Pattern of a number up to Fortran's mark of an exponent."""

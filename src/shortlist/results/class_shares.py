@@ -116,7 +116,7 @@ def are_unequal(confusion: Confusion) -> bool:
 
 
 def shown_positive(confusion: Confusion, positive: int | None = None) -> int | None:
-    """Return the class whose recall is shown, of two classes; None if accuracy is enough.
+    """Return which of two classes has its recall shown; None if accuracy is enough.
 
     It is the positive class if that is named, and else the rarer of unequal classes.
 

@@ -44,7 +44,7 @@ class Served:
     given_up: tuple[str, ...]
     """Wishes that the product does not meet, as texts."""
     fewest: int
-    """Proved least number of her wishes that a product breaks, of all products compared."""
+    """Proved least number of her wishes that any compared product breaks."""
     loss: float
     """Weighted mean of the distances of its objectives from the best values, plus the amount missed of
     limits, as shares of the objectives' ranges.
@@ -85,7 +85,7 @@ class Service:
     customers.
     """
     bound: float = 0.0
-    """Proved lower bound on the total of any as few products."""
+    """Proved lower bound on the total of any choice of as many products."""
     looked_at: int | None = None
     """Number of points of a front compared; None: every product of a model."""
 

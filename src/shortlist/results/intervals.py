@@ -73,7 +73,7 @@ def mean_share_interval(n_right: Sequence[float], n_rows: Sequence[float]) -> In
 
 
 def most_unseen(n_rows: int) -> float:
-    """Return the largest share, at 95 %, of a kind of rows not seen among `n_rows`.
+    """Return the largest share, at 95 %, of rows of a kind that is missing in a sample of `n_rows`.
 
     It is the upper end of the exact interval of :cite:t:`Clopper1934`, about 3.7 / n_rows.
 
@@ -92,7 +92,7 @@ def by_case(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
 
 
 def clustered_error(residuals: Floats, groups: NDArray[np.int64] | None) -> float:
-    """Return the standard error of a mean from residuals, the differences of rows from their expectation.
+    """Return the standard error of a mean from residuals, each row's difference from its expectation.
 
     It is the linearised one of a ratio (Cochran 1977), with the divisor n - 1 if no case repeats.
     """

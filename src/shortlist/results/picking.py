@@ -176,9 +176,10 @@ def facts_beside_single(
 
 
 def _as_good_index(front: FrontPoints, limits: LimitsAsked) -> int:
-    """Return the cheapest point worse than the single choice by at most the margin, by its interval.
+    """Return the cheapest point that is worse than the single choice by at most the margin.
 
-    If there is none, the point whose interval has the highest lower end.
+    A point counts as such by the lower end of its interval. If there is none, the point with the highest
+    lower end is returned.
     """
     known = front.extras.get(BESIDE_SINGLE)
     if known is None:
@@ -194,7 +195,10 @@ def _as_good_index(front: FrontPoints, limits: LimitsAsked) -> int:
 
 
 def cheapest_as_good(prices: Floats, lows: Floats, margin: float) -> int:
-    """Return the index of the cheapest one within a margin, or of the one with the highest lower end.
+    """Return the index of the cheapest choice that is worse by at most a margin.
+
+    A choice counts as such by its entry in `lows`. If there is none, the index of the largest entry is
+    returned.
 
     `prices`, ``(n,)``: prices to minimise. `lows`, ``(n,)``: lower ends of the intervals of the
     differences.
@@ -211,7 +215,7 @@ def cheapest_as_good(prices: Floats, lows: Floats, margin: float) -> int:
 
 
 def cheapest_near_best(losses: Floats, prices: Floats, error: float | Floats) -> int:
-    """Return the index of the cheapest with a loss of at most the least one plus its standard error.
+    """Return the index of the cheapest choice with a loss within one standard error of the least.
 
     This is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`); without an error it takes
     the cheapest of the best. Equal prices go to the smaller loss, then to the first.
@@ -227,7 +231,11 @@ def cheapest_near_best(losses: Floats, prices: Floats, error: float | Floats) ->
 
 
 def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") -> "NDArray[np.bool_]":
-    """Mark the allowed points between the ends of every objective; if there are none, less strictly."""
+    """Mark the allowed points that have neither the best nor the worst value of any objective.
+
+    Objectives with fewer than three values do not count. If no point is left, only worst values exclude
+    points; if there is still none left, all are marked.
+    """
     # with two values both are ends
     wide = np.array([len(np.unique(column)) > 2 for column in scaled.T])
     own = scaled[allowed][:, wide]
@@ -239,7 +247,7 @@ def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") ->
 
 
 def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
-    """Return the positive normal of the plane through the best point of each objective, or all ones.
+    """Return the positive normal of the plane through the best point of each objective; else all ones.
 
     Objectives that agree share their best point. Of the planes through these fewer points, the one farthest
     from the ideal point is taken, so that three objectives that rise and fall together count as much as one
@@ -347,7 +355,7 @@ def _nothing_promised(front: FrontPoints, rows: str = "rows") -> str:
 
 
 def can_be_promised(instead: Mapping[str, Any] | None, rows: str = "rows") -> str:
-    """Return the promise that is possible in place of the requested one, with its calibration rows.
+    """Return a sentence about the promise that is possible instead, with its calibration rows.
 
     `rows`: word for the calibration rows.
     """

@@ -156,7 +156,7 @@ def shortfall(value: float, bound: float, best: str = "the best there is") -> st
 
 
 def share_off(value: float, bound: float) -> str:
-    """Return the gap of value and bound in words: as a share of the bound, or unscaled if signs differ.
+    """Return the gap of value and bound in words, as a share of the bound; unscaled if signs differ.
 
     >>> share_off(0.594, 0.752), share_off(-3, 1)
     ('21.0 %', '4')

@@ -124,7 +124,7 @@ UNDECIDED = {
 
 
 def other_cost(spent: tuple[float, float], verdict: RuleVerdict, *, priced: bool) -> str:
-    """Return the price per row of the rule not recommended in words, if it is lower; else empty.
+    """Return the price per row of the rejected rule in words, if it is lower; else empty.
 
     >>> other_cost((3.4, 1.0), RuleVerdict(Word.UNDECIDED, True), priced=True)
     ', which costs 1 in place of 3.4'

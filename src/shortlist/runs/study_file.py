@@ -33,7 +33,7 @@ reading long values.
 
 ADD = """INSERT OR {} INTO rows VALUES (
     :kind, :part, :key, :seconds, :machine, :saved, :value, checksum(:kind, :part, :key, :value))"""
-"""Statement that adds a row with the time of saving, and the action for a row that exists."""
+"""Statement that adds a row and the time of saving; its gap is for the action if the row exists."""
 
 # Cells are compared as bytes, as damaged text may not decode.
 CHANGED = """SELECT 1 FROM rows WHERE checksum IS NOT checksum(

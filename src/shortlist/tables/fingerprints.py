@@ -48,7 +48,7 @@ NO_TABLE = Fingerprint("", np.zeros(0, dtype=np.uint64))
 
 
 class RowsOfTable(NamedTuple):
-    """Table, and the indices in it of some rows given without it."""
+    """Fingerprint of a table, and the indices in it of a separate set of rows."""
 
     table: Fingerprint
     places: NDArray[np.intp]

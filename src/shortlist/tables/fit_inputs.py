@@ -102,7 +102,7 @@ def take_rows(X: Any, rows: NDArray[np.integer]) -> Any:
 def refuse_quantities(y: Labels) -> None:
     """Refuse labels that are quantities, such as numbers with fractions.
 
-    The words are those that scikit-learn's checks look for.
+    The message has the words that scikit-learn's checks look for.
     """
     try:
         check_classification_targets(y)

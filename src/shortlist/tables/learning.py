@@ -27,7 +27,7 @@ MOST_NUMBERS = 20
 """Number of different values above which a numeric target is a class only if each value has enough rows."""
 
 ROWS_PER_NUMBER = 5
-"""Mean number of rows per value that is enough."""
+"""Number of rows per value, on average, that is enough for a class."""
 
 NAMES_OF_ROWS = (
     "id",

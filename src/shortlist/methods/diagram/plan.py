@@ -20,13 +20,13 @@ MOST_STAIRS = 1 << 25
 class Coding:
     """Encoding of vectors of non-negative integers as sorted keys.
 
-    `order`: the swept objective, the two that index the staircase, and the one stored in it,
-    ``(n_objectives,)``. With three objectives the first index is missing, with two both; a single objective
-    is swept and stored. For rows: the order of the words. `ranges`: largest vector that the levels from
-    each one down can add up to, ``(n_levels + 1, n_objectives)``. `packed`: whether all objectives fit one
-    word. `places`, `masks`: shifts of the two middle objectives and the swept one in a packed key, and
-    masks of the middle two and the last, ``(3,)``. `shifts`: shift of each objective in a packed key, in
-    `order`, ``(n_objectives,)``.
+    `order`: objectives by their use, ``(n_objectives,)``: the swept one, the two whose values are row and
+    column of the staircase, and the one that its cells hold. With three objectives the row is missing, with
+    two also the column; a single objective is both swept and held. For rows: the order of the words.
+    `ranges`: largest vector that the levels from each one down can add up to, ``(n_levels + 1,
+    n_objectives)``. `packed`: whether all objectives fit one word. `places`, `masks`: shifts of the two
+    middle objectives and the swept one in a packed key, and masks of the middle two and the last, ``(3,)``.
+    `shifts`: shift of each objective in a packed key, in `order`, ``(n_objectives,)``.
     """
 
     order: NDArray[np.int64]
@@ -57,7 +57,7 @@ class Coding:
         return vectors
 
     def widths(self, level: int) -> tuple[int, int]:
-        """Return the sides of the staircase for vectors from `level` down."""
+        """Return the number of rows and of columns of the staircase for vectors from `level` down."""
         middle = self.ranges[level][self.order[1:-1]] + 1
         return (*(1,) * (2 - len(middle)), *middle.tolist())
 

@@ -32,8 +32,7 @@ from shortlist.runs.budget import Budget, Progress
 from shortlist.runs.study import NO_STUDY, Study
 
 LARGEST_OBJECTIVE = 4 * 10**8
-"""Size that weighted objectives stay below for an exact solver; for others, the size that their tolerance
-resolves.
+"""Upper limit of weighted objectives for an exact solver; for other solvers their tolerance sets the limit.
 """
 
 LARGEST_COEFFICIENT = 1e15
@@ -401,7 +400,7 @@ def max_coefficient(program: Program) -> float:
 
 
 def largest_objective(tolerance: float) -> int:
-    """Return the size, with a margin, below which this tolerance resolves weighted objectives."""
+    """Return the upper limit, with a margin, of weighted objectives for a solver with this tolerance."""
     return int(0.25 / tolerance) - 1 if tolerance else LARGEST_OBJECTIVE
 
 

@@ -171,7 +171,7 @@ def _sums(terms: Longs, row_of: NDArray[np.intp], n_rows: int) -> Longs:
 INTEGRAL = 1e-6
 """Distance from an integer below which a value is not branched on; solutions are recomputed in integers."""
 LEAST_GAIN = 1e-6
-"""Least value of a pseudo-cost, so that the other side of a column still distinguishes it from others."""
+"""Least value of a pseudo-cost, so that a product with it still depends on the other side of the column."""
 
 
 @dataclass(frozen=True, eq=False)

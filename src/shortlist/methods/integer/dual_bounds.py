@@ -20,9 +20,7 @@ from shortlist.arrays import Floats, Mask
 
 FINEST_SCALE = 2.0**24
 LARGEST = 2.0**60
-"""Size that every sum stays below; 64-bit integers end at 2^63, and the sizes are estimated in floating
-point.
-"""
+"""Upper limit of all sums; 64-bit integers end at 2^63, and the sizes are estimated in floating point."""
 
 Integers = NDArray[np.int64]
 

@@ -31,7 +31,7 @@ leave few columns there, and presolve takes longer than it saves.
 """
 SMALL = 30
 LARGEST_WEIGHED = LARGEST_INTEGER // 4
-"""Size that weighted objectives, and the sums of weighted costs, stay below."""
+"""Upper limit of weighted objectives, and of sums of weighted costs."""
 
 
 @dataclass(frozen=True, eq=False)

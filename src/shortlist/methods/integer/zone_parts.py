@@ -30,8 +30,8 @@ LARGEST_RATIO = 1000.0
 FEW_NODES, MANY_NODES = 1000, 5000
 """Most decisions of the search in integers, with the first weights and with the second ones."""
 N_BY_SOLVER = 25
-"""Number of programs that a solver answers first: loading the compiled search takes about as long, half a
-second.
+"""Number of first programs that are left to a solver: loading the compiled search takes about as long, half
+a second.
 """
 
 
@@ -170,7 +170,7 @@ def weight_of(weights: Vector, vector: Vector) -> int:
 
 
 def _balanced(sides: Vector, reach: Vector) -> Vector:
-    """Return weights of at most `reach` that make the sides of all objectives count about the same."""
+    """Return weights of at most `reach` that balance the sides of all objectives."""
     lengths = np.clip(sides, 1, np.maximum(reach, 1)).astype(np.float64)
     ratios = np.rint(np.minimum(lengths.max() / lengths, LARGEST_RATIO))
     weights: Vector = np.maximum(1, ratios).astype(np.int64)

@@ -146,7 +146,7 @@ class UnexploredBoxes:
         return found
 
     def missing(self) -> Vector:
-        """Return a bound on the loss of the known vectors, at least one of them.
+        """Return a bound on the loss, per objective, by taking only the known vectors, at least one.
 
         Every feasible vector has a known one that is worse by at most this much in each objective.
         """

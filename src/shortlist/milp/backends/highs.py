@@ -28,7 +28,7 @@ HIGHS_STATUSES = {
     HighsModelStatus.kInterrupt: (Status.FEASIBLE, "interrupted"),
     HighsModelStatus.kHighsInterrupt: (Status.FEASIBLE, "interrupted"),
 }
-"""Status and limit for each status of HiGHS; FEASIBLE counts only with values."""
+"""Status and limit here for each status of HiGHS; FEASIBLE counts only with values."""
 
 ROWWISE = 2
 MINIMISE = 1

@@ -27,7 +27,7 @@ Basis: TypeAlias = "highspy.HighsBasis"
 
 
 def cost_unit(costs: NDArray[Any]) -> float:
-    """Return the divisor of large costs for HiGHS, and the factor of its multipliers."""
+    """Return the divisor of large costs for HiGHS; its multipliers are multiplied by the same number."""
     return max(1.0, float(np.abs(costs).max(initial=0)) / LARGEST_COST)
 
 

@@ -30,14 +30,14 @@ SCIP_STATUSES = {
     result_pb2.TERMINATION_REASON_FEASIBLE: Status.FEASIBLE,
     result_pb2.TERMINATION_REASON_NO_SOLUTION_FOUND: Status.UNKNOWN,
 }
-"""Status for each status of SCIP; FEASIBLE counts only with values."""
+"""Status here for each status of SCIP; FEASIBLE counts only with values."""
 
 SCIP_LIMITS = {
     result_pb2.LIMIT_TIME: "seconds",
     result_pb2.LIMIT_NODE: "nodes",
     result_pb2.LIMIT_INTERRUPTED: "interrupted",
 }
-"""Limit for each limit of SCIP."""
+"""Name here of each limit of SCIP."""
 
 INFINITE = 1e20
 """Size from which numbers are infinite to SCIP."""

@@ -31,14 +31,16 @@ from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
 
 CLAUSES_SHARE = 0.5
-"""Share of the time left for the search by clauses; likewise for each of two steps by programs."""
+"""Share of the remaining time for the search by clauses, and then for each of two steps by integer
+programs.
+"""
 
 MOST_SECONDS = 30.0
 """Most seconds for each of these three steps."""
 
 MOST_RULES = 100
-"""Most rules that are listed of a contradiction that could not be shortened in time; with more the whole
-model is named.
+"""Most rules in the list of a contradiction that could not be shortened in time; with more rules the model
+is named as a whole.
 """
 
 
@@ -54,9 +56,9 @@ class Contradiction:
     literals: tuple[int, ...]
     """Choices: i + 1 for feature i selected, -(i + 1) for deselected."""
     smallest: bool = False
-    """Whether it is proved that no contradiction has fewer parts."""
+    """Whether it is proved that every contradiction has at least as many parts."""
     irreducible: bool = False
-    """Whether it is proved that the parts can hold together as soon as any one is left out."""
+    """Whether it is proved that the parts can hold together once any one of them is left out."""
     whole_model: bool = False
     """Whether the model as a whole takes part, as the time did not suffice to find its rules; `rules` is
     then empty.
@@ -275,7 +277,7 @@ class _Numbers:
 
 
 def _beyond_every_product(numbers: _Numbers) -> str:
-    """Return a sentence with the best value if one limit contradicts the model; empty if it is unknown."""
+    """Return a sentence with the best possible value if a single limit contradicts the model; else empty."""
     found, assumed = numbers.found, numbers.assumed
     if len(found.limits) != 1 or found.literals or assumed:
         return ""
@@ -323,7 +325,7 @@ def _left_to(numbers: _Numbers, place: int) -> str:
 
 
 def _end(goal: FeatureObjective, least: Least) -> str:
-    """Return the end of the remaining values in words; empty if it is unknown."""
+    """Return the bound on the remaining values in words; empty if it is unknown."""
     if least.bound is None:
         return ""
     end = "at least" if goal.objective.sign > 0 else "at most"
@@ -336,7 +338,7 @@ def _constant(goal: FeatureObjective) -> int:
 
 
 def limit_sums(limit: Constraint, model: FeatureModel) -> list[tuple[FeatureObjective, Linear | None]]:
-    """Return the sums that a limit bounds, to minimise, each with the opposite side of ``==`` if any."""
+    """Return the sums bounded by a limit, to minimise; for ``==`` each with the opposite inequality."""
     formula = limit.formula
     parts = formula.parts if isinstance(formula, And) else (formula,)
     linear = [part for part in parts if isinstance(part, Linear)]

@@ -135,7 +135,7 @@ class _ProductLine:
         return ranges
 
     def _payoffs(self, first: int) -> list[int]:
-        """Return all objectives at the optimum of one, followed by the others in their order."""
+        """Return the values of all objectives after minimising one, and then each of the others in order."""
         program, values = self.program, [0] * len(self.goals)
         for place in [first, *(one for one in range(len(self.goals)) if one != first)]:
             goal = self.goals[place]
@@ -275,7 +275,7 @@ class _ProductLine:
         return 0 if quantity is None else int(np.abs(quantity.coefficients).sum())
 
     def _checked(self, answer: Solution, customer: Customer, fewest: int, *, proved: bool) -> _Found:
-        """Return the product of an answer, checked against the rules of the model and the claimed number."""
+        """Return the product of an answer, checked against the rules and its number of broken wishes."""
         assert answer.values is not None
         product = answer.values[: self.n] > 0.5
         required = self.required

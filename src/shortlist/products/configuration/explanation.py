@@ -25,7 +25,7 @@ from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
 
 MOST_ROUNDS = 500
-"""Most rounds; an explanation after as many may not be the smallest."""
+"""Most rounds of the search; after these the explanation may not be the smallest."""
 
 
 @saved_from("shortlist.products")
@@ -36,7 +36,7 @@ class Explanation:
     rules: tuple[int, ...]
     """Rule numbers, rising; see :func:`~shortlist.products.rules.rule_text`."""
     smallest: bool
-    """Whether it is proved that no fewer rules exclude the literals."""
+    """Whether it is proved that at least as many rules are needed to exclude the literals."""
     irreducible: bool = True
     """Whether it is proved that every rule is needed for the contradiction."""
 

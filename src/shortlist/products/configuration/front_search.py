@@ -157,7 +157,7 @@ def no_products(question: ProductQuestion, proof: Proof, method: str) -> Front:
 
 
 def diagram_of(question: ProductQuestion, *, max_nodes: int, budget: Budget) -> tuple[Diagram | None, str]:
-    """Return a diagram of the products within requirements and hard limits or None, and the reason."""
+    """Return a diagram of the products within requirements and hard limits, or None; and the reason."""
     from shortlist.logic.compilation import compile_diagram
 
     limits = question.hard_limits

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from shortlist.products.configuration.relaxations import Relaxations
 
 GRACE_S = 1.0
-"""Seconds of the search for one product after a time limit without any."""
+"""Seconds of a last search for one product, if none was found within the time limit."""
 
 
 @saved_from("shortlist")

@@ -30,7 +30,7 @@ MOST_TRIED = 20
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Relaxation:
-    """Change of one requirement, left out, or of one limit, replaced or left out."""
+    """Change of a requirement or limit, which is left out; a limit may be replaced instead."""
 
     text: str
     """Description, such as ``limit cost<=14 in place of cost<=10``, or ``GPS is no longer required``."""
@@ -50,7 +50,7 @@ class Relaxations:
     enough: tuple[tuple[Relaxation, ...], ...] = ()
     """Sets of changes, each with a product that was found. Several only if one change is enough."""
     useless: tuple[Relaxation, ...] = ()
-    """Changes proved to be not enough alone; limits are left out in them."""
+    """Changes, each leaving out a requirement or limit, that are proved to be not enough alone."""
     fewest: bool = False
     """Whether it is proved that no smaller set of changes is enough."""
     empty: bool = False
@@ -225,7 +225,7 @@ def _changes(
 
 
 def _nearest(limit: Constraint, left: _Asked, product: Mask) -> tuple[tuple[str, Constraint] | None, Mask]:
-    """Return the limit nearest to one that the other requirements leave, and a product within it.
+    """Return the limit nearest to the given one that can be met, and a product within it.
 
     The limit is None if it is no comparison of a named sum. `product`: one that meets the other
     requirements.

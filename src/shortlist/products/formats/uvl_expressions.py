@@ -35,7 +35,7 @@ _MOST_TERMS = 5_000_000
 _MOST_BITS = 8_000
 """Most bits of an intermediate number; results are far smaller, see `ExpressionReader._compared`."""
 _LONG_BITS = 256
-"""Bits of a number up to which it takes hardly more time than a small one."""
+"""Most bits of a number that takes hardly more time than a small one."""
 _STRENGTH = {"<=>": 1, "=>": 2, "|": 3, "&": 4, "!": 5}
 _STRENGTH |= dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), 6)
 _STRENGTH |= {"+": 7, "-": 7, "*": 8, "/": 8, "minus": 9}
