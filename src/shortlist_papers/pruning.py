@@ -76,8 +76,8 @@ class PruningSize:
     """Sets that have more repeats with the smallest pool, and how many: dispersion is over repeats."""
     limits: Mapping[int, float] = field(default_factory=dict)
     """Time limits of the numbers of classifiers that have another one."""
-    fewer: Mapping[int | str, int] = field(default_factory=dict)
-    """Numbers of classifiers, and sets, of which fewer folds are run, and how many."""
+    fewer: Mapping[int, int] = field(default_factory=dict)
+    """Numbers of classifiers of which fewer folds are run, and how many."""
 
     def repeats_of(self, name: str, n_classifiers: int) -> int:
         """Return the number of repeats of a set with a number of classifiers."""
@@ -88,13 +88,10 @@ class PruningSize:
         """Return the time limit of each program with a number of classifiers, in seconds."""
         return self.limits.get(n_classifiers, self.time_limit_s)
 
-    def folds_of(self, name: str, n_classifiers: int) -> int:
-        """Return the number of folds of a set with a number of classifiers that are run."""
-        return min(self.n_run, *(self.fewer.get(one, N_FOLDS) for one in (name, n_classifiers)))
+    def folds_of(self, n_classifiers: int) -> int:
+        """Return the number of folds of each set with a number of classifiers that are run."""
+        return min(self.n_run, self.fewer.get(n_classifiers, N_FOLDS))
 
-
-LARGE = ("default-credit-card-clients", "bank-additional-full")
-"""Sets of 30,000 rows and more."""
 
 SIZES = {
     "small": PruningSize(
@@ -107,8 +104,8 @@ SIZES = {
         (40, 100),
         5.0,
         limits={40: 1.0},
-        fewer={100: 3, **dict.fromkeys(LARGE, 3)},
-        repeated={"parkinsons": 10},
+        fewer={100: 3},
+        repeated={"parkinsons": 10, "wdbc": 10},
     ),
     "paper": PruningSize(tuple(SETS), 10, 10, (40, 60, 80, 100), 300.0),
 }
@@ -220,7 +217,7 @@ def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...]
                         size=_seconds(group, len(y), n_classifiers, limit_s, fits=not place),
                     )
                     for place, (group, members) in enumerate(asked.items())
-                    if fold.number < size.folds_of(name, n_classifiers)
+                    if fold.number < size.folds_of(n_classifiers)
                 ]
     limits: dict[str, Any] = {"time_limit_s": size.time_limit_s, "node_limit": size.node_limit}
     limits |= {f"time limit with {n} classifiers": limit for n, limit in size.limits.items()}
@@ -418,10 +415,7 @@ def _scales() -> str:
     for scale in ("small", "medium"):
         size = SIZES[scale]
         limits = [f"{size.limit_of(n):g} s with {n}" for n in size.pools]
-        few = [
-            f"{n} folds {'with' if isinstance(one, int) else 'of'} {SETS.get(str(one), one)}"
-            for one, n in size.fewer.items()
-        ]
+        few = [f"{n} folds with {one}" for one, n in size.fewer.items()]
         more = [f"{n} repeats of {SETS[name]} with {min(size.pools)}" for name, n in size.repeated.items()]
         told.append(
             f"{scale} has {len(size.sets)} sets, {size.n_repeats} repeat, {size.n_run} of {N_FOLDS} folds, "

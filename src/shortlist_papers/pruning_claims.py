@@ -29,7 +29,6 @@ from shortlist_papers.pruning_reasons import behind_backfitting, hardly_binds, o
 from shortlist_papers.pruning_tables import (
     BENCHMARKS,
     CLIMBERS,
-    LARGE,
     OTHER_BENCHMARKS,
     RANKED,
     SETS,
@@ -52,21 +51,14 @@ UNITS = {"rank": "ranks", "mean": "points"}
 RUNS = {"kind": "run"}
 FORTY = RUNS | {"classifiers": 40}
 HUNDRED = RUNS | {"classifiers": 100}
-FOLDS = Need(
-    10, "folds of each set with fewer than 30,000 rows, by pools of 40", "fold",
-    FORTY | {"dataset": tuple(one for one in SETS if one not in LARGE)}, each="dataset",
-)  # fmt: skip
+FOLDS = Need(10, "folds of each set, by pools of 40", "fold", FORTY, each="dataset")
 """Ten folds, which test each row of a set once. Pools with fewer are not compared."""
-LARGE_FOLDS = Need(
-    3, "folds of each larger set, by pools of 40", "fold", FORTY | {"dataset": LARGE}, each="dataset"
-)
-"""Three folds of DEF and BMK, which test 9,000 and 12,357 rows."""
 SETS_THERE = Need(8, "sets", "dataset", RUNS)
 POOLS = Need(100, "classifiers in a pool", "classifiers", RUNS, largest=True)
 LIMIT = Need(300, "seconds a program", "limit_s", HUNDRED, largest=True)
 """The paper's limit of each program."""
 REPEATS = Need(10, "repeats of a set", "repeat", RUNS)
-COMPARED = (FOLDS, LARGE_FOLDS, SETS_THERE)
+COMPARED = (FOLDS, SETS_THERE)
 """Extent of a comparison of methods."""
 SOLVED = (SETS_THERE, POOLS)
 """Extent of a claim about the programs of Table 3."""

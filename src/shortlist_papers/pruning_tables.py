@@ -102,9 +102,6 @@ BALANCED_AVERAGE = ((0.8433, 0.8665, 0.8313, 0.8397, 0.8383, 0.8111), (80, 63, 6
 """Last row of the table, over all nine sets and four numbers of classifiers."""
 
 
-LARGE = ("DEF", "BMK", "APS")
-"""Sets of 30,000 rows and more, of which three folds test 9,000 and more."""
-
 RANKED = {"accuracy": ACCURACY_METHODS, "balanced_accuracy": BALANCED_METHODS}
 """The methods that the paper ranks together."""
 
@@ -177,10 +174,9 @@ def by_fold(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
 
 
 def whole_pools(runs: "pd.DataFrame") -> "pd.DataFrame":
-    """Keep runs by the numbers of classifiers that have ten folds of each set, or three of a large one."""
+    """Keep runs by the numbers of classifiers that have ten folds of each set."""
     folds = runs.groupby(["classifiers", "dataset"])["fold"].nunique().unstack("dataset", fill_value=0)
-    wanted = [3 if one in LARGE else 10 for one in folds.columns]
-    whole = folds.index[(folds >= wanted).all(axis=1)]
+    whole = folds.index[(folds >= 10).all(axis=1)]
     return runs[runs["classifiers"].isin(whole)]
 
 
