@@ -220,7 +220,7 @@ def module_needed(error: Exception) -> str:
 
 
 def _writer(content: bytes) -> str:
-    """Return the version of Shortlist that wrote a file, if it is known and another one."""
+    """Return the version of Shortlist that wrote a file, if it is known and not this version."""
     with contextlib.suppress(zlib.error):
         content = zlib.decompress(content)
     found = VERSION_IN_PICKLE.search(content)

@@ -41,7 +41,7 @@ def saved_class(path: str) -> Any:
 
 
 def saved_path(kind: Any) -> str:
-    """Return the public path of a class or function, or its module and name without one."""
+    """Return the public path of a class or function; else its module and name."""
     register = copyreg.dispatch_table.get(kind)
     if isinstance(register, partial) and register.func is _parts:
         return str(register.args[0])

@@ -229,7 +229,7 @@ def n_models_with(diagram: Diagram, literals: Iterable[int]) -> int:
 def least_sums(
     diagram: Diagram, costs: NDArray[np.int64], literals: Iterable[int] = ()
 ) -> tuple[int, ...] | None:
-    """Return the least sum of each row of costs over the models with given literals; None without one.
+    """Return the least sum of each row of costs over the models with the literals; None for no models.
 
     For each row it computes a shortest path from top to bottom, level by level. Raises BadInputError if a
     literal names a variable that does not exist, or the shape of costs does not fit.

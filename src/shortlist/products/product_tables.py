@@ -164,7 +164,7 @@ class ProductCheck:
 
     @property
     def is_right(self) -> bool:
-        """Whether this is a product and the table states its values right."""
+        """Whether this is a product, and the table states its values correctly."""
         return not self.broken and not self.wrong
 
 

@@ -34,17 +34,14 @@ from shortlist.milp.whole_rows import (
 from shortlist.programs.named_program import NamedProgram, Number, Terms
 
 LARGEST_SUM = int(0.4 / TOLERANCE)
-"""Upper limit of a row's sums after splitting, if one row is too large; every solver resolves them. The
-same limit holds if the program has continuous columns.
+"""Upper limit of a row's sums after splitting, if one row is too large; every solver resolves them.
 
 The same limit holds if the program has continuous columns.
 """
 
 LARGEST_INTEGER_SUM = LARGEST_INTEGER // 2
 """Upper limit of the rows' sums after splitting, if several rows of integer columns are too large; CP-SAT
-takes them. With ten rows of 17 digits and 30 columns it needs 3.6 s of processor time, and more and smaller
-rows leave the front open after a minute; a single row of 60 columns takes 3.8 s this way, and .6 s in
-smaller ones.
+takes them.
 
 With ten rows of 17 digits and 30 columns it needs 3.6 s of processor time, and more and smaller rows leave
 the front open after a minute; a single row of 60 columns takes 3.8 s this way, and .6 s in smaller ones.
@@ -54,8 +51,6 @@ LARGEST_VALUE = 2**50
 """Upper limit of the integer values of an objective with many decimals.
 
 Dividing such a value by its scale and multiplying again gives the same integer.
-
-A quotient by their scale, and back, then gives the same integer.
 """
 
 LARGEST_VALUES = int(0.25 / FINEST_TOLERANCE)

@@ -199,7 +199,7 @@ def _choice_keys(front: Front, common: Sequence[str], *, voted: bool) -> list[by
 def _first_dominating(
     before: Front, columns: Sequence[tuple[list[float], list[float]]], rest: Sequence[int]
 ) -> list[int | None]:
-    """Return the first present point that dominates each of the given earlier points; None without one.
+    """Return the first present point that dominates each of the given earlier points; None if none does.
 
     None of the given points has the values of a present point, so a present one that is no worse dominates.
     """

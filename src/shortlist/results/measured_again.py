@@ -116,7 +116,7 @@ class MeasuredAgain:
 
     @property
     def keeps_promise(self) -> bool | None:
-        """Whether the promise may hold on these rows; None without one."""
+        """Whether the promise may hold on these rows; None without a promise."""
         if self.promised is None:
             return None
         return self.now.get(RIGHT_OF_ANSWERS, self.now[ACCURACY])[2] >= self.promised

@@ -236,7 +236,7 @@ def proof_text(front: FrontPoints) -> str:
 
 
 def proof_conflict(front: FrontPoints, *, may_round: bool = False) -> str:
-    """Return a claim that the proof of a front cannot make, without a full stop; empty without one.
+    """Return a claim that the proof of a front cannot make, without a full stop; else empty.
 
     `may_round`: whether values of the front may be rounded, so that a proof may have tolerances.
     """

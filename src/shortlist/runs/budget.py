@@ -52,7 +52,7 @@ def of_a_part(report: Report) -> Report:
 
 
 def seconds_now() -> float:
-    """Return the seconds since an arbitrary moment; never falling, and only differences are meaningful.
+    """Return the seconds of a clock that never goes back; only differences are meaningful.
 
     The clock pauses while kernels are compiled, once per installation, so that a limit in seconds is for
     the requested work.

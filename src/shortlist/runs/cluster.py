@@ -167,7 +167,7 @@ class _Flight:
         return bool(self.flying)
 
     def landed(self) -> Iterator[Completed]:
-        """Wait for a unit to end, and yield its result; yield nothing without one."""
+        """Wait for a unit to end, and yield its result; yield nothing if none has ended."""
         from distributed import CancelledError, KilledWorker
 
         try:

@@ -258,7 +258,7 @@ class Study:
         return self._values("state", key).get(key)
 
     def last(self, key: str) -> Any:
-        """Return the result of a finished unit, or else its last state; None without one."""
+        """Return the result of a finished unit, or else its last state; None if there is neither."""
         return self._values("done", key).get(key, self.kept(key))
 
     def _values(self, kind: str, key: str | None = None) -> dict[str, Any]:
@@ -298,7 +298,7 @@ class Checkpoint:
     """Study that saves the state; the default saves nothing."""
 
     def last(self) -> KeptState | None:
-        """Return the last saved state, the final one if the unit is finished; None without one.
+        """Return the last saved state, the final one if the unit is finished; None if there is none.
 
         Raises BadFileError if it cannot be read.
         """

@@ -130,7 +130,7 @@ def packed(completed: Completed) -> bytes:
 
 
 def killed(key: str) -> WorkerError:
-    """Return the error of a unit whose worker died, also when it ran alone."""
+    """Return the error of a unit whose worker died twice, the second time with this unit alone."""
     return WorkerError(
         f"unit {key} ended its worker each time that it ran. Most often memory is short: use fewer workers."
     )

@@ -100,7 +100,7 @@ def table_of_bytes(
 
 
 def without_gaps(table: "pd.DataFrame", rules: CellRules) -> "pd.DataFrame":
-    """Return a table of JSON or Parquet with the user's words for gaps as gaps."""
+    """Replace the user's words for gaps by gaps, in a table from JSON or Parquet."""
     if not rules.gaps:
         return table
     gaps = {*rules.gaps}

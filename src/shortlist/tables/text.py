@@ -140,7 +140,7 @@ def _cells_as_written(text: str, separator: str, columns: Sequence[str]) -> dict
 
 
 def _as_numbers(column: "pd.Series[Any]", plain: Mapping[str, str], marker: str | None) -> "pd.Series[Any]":
-    """Return a column of numbers in text as numbers; as plain text if it contains the marker."""
+    """Convert a column of written numbers to numbers, or to plain text if it contains the marker."""
     import pandas as pd
 
     if column.dtype.kind == "f":  # read by its points, which were all thousands separators
@@ -157,7 +157,7 @@ def _as_numbers(column: "pd.Series[Any]", plain: Mapping[str, str], marker: str 
 
 
 def _as_truths(column: "pd.Series[Any]", texts: Sequence[str], rules: CellRules) -> "pd.Series[Any]":
-    """Return a column of truth values with words for gaps as gaps; any other column unchanged."""
+    """Replace words for gaps by gaps in a column of truth values; leave any other column unchanged."""
     gaps = [text for text in texts if rules.is_gap(text)]
     if (
         not gaps

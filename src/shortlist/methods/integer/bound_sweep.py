@@ -23,8 +23,8 @@ from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 
 SolveBounded: TypeAlias = Callable[[Vector, Vector], Vector | None]
-"""Function that returns the objectives of a best solution between least values and bounds, or None without
-one.
+"""Function that returns the objectives of a best solution between least values and bounds; None if there is
+no solution.
 """
 
 Ends: TypeAlias = tuple[Vector, Vector]

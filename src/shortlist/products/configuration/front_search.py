@@ -150,7 +150,7 @@ def products_front(
 
 
 def no_products(question: ProductQuestion, proof: Proof, method: str) -> Front:
-    """Return a front without points, for no products, or for a time limit before the first one."""
+    """Return a front without points: there are no products, or a limit came before the first."""
     points = np.empty((0, len(question.objectives)), np.int64)
     selections = np.empty((0, question.model.n_features), np.uint8)
     return products_front(question, points, selections, proof, method=method)

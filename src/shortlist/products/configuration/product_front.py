@@ -73,7 +73,7 @@ class Configured:
     diagram: Diagram | None = None
     """Decision diagram, if one was made."""
     relaxations: "Relaxations | None" = None
-    """Changes of limits and requirements that make a product possible; None if there is one."""
+    """Changes of limits and requirements that make a product possible; None if there is a product."""
 
     def configurations(self, index: int) -> Iterator[Mask]:
         """Yield every product at point `index` of the front, as a mask of the features.
