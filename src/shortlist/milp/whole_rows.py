@@ -111,7 +111,7 @@ class WholeRows:
     def limits(
         self, rows: NDArray[np.integer], lower: NDArray[np.float64], upper: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the limits of `rows` of the program for limits of the original rows."""
+        """Convert limits of the original rows to limits of the same rows in whole steps."""
         whole, scales, divisors = self.whole[rows], self.scales[rows], self.divisors[rows]
         low = -_floor(-lower, scales, divisors, self.forgiven)
         high = _floor(upper, scales, divisors, self.forgiven)

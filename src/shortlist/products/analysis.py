@@ -88,7 +88,7 @@ def analyse(
         Budget of the diagram that counts products; 0 for none. Default: 100,000, or none where more than
         2,000 features are open.
     budget : Budget, optional
-        Ends the analysis with what has been found.
+        Ends the analysis; the findings so far are returned.
 
     Raises
     ------

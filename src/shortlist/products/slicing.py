@@ -146,7 +146,7 @@ def slice_model(model: FeatureModel, features: Iterable[int], *, budget: Budget 
     features : iterable of int
         Indices of the features to keep, from 0.
     budget : Budget, optional
-        Ends the search; elimination gets half of what is left.
+        Ends the search; elimination takes at most half of the time left.
 
     Raises
     ------

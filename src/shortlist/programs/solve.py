@@ -44,12 +44,13 @@ def solve_program(
     in integers.
 
     `front`, which it returns: candidates are the integer columns by name. An infeasible program has a
-    complete front without points. `named`: with two to six objectives. `method`: ``exact`` (search zones),
-    ``cwmoip`` and ``epsilon-constraint`` find complete fronts, ``solrep`` a representation of proved points;
-    ``auto`` is ``exact``. `tolerance`: by objective with continuous columns: the step to whose multiples its
-    values are rounded, up where less is better and down where more is. `time_limit_s`: wall-clock limit.
-    `**options`: the fields of the method's class in :mod:`~shortlist.methods.program_methods`: `solver`,
-    `seed`, and for ``solrep`` more. ``front.extras["why"]`` says which engine answered and why.
+    complete front without points. `named`: program with two to six objectives. `method`: ``exact`` (search
+    zones), ``cwmoip`` and ``epsilon-constraint`` find complete fronts, ``solrep`` a representation of
+    proved points; ``auto`` is ``exact``. `tolerance`: step by objective with continuous columns. Its values
+    are rounded to multiples of the step, up if less is better and down if more is. `time_limit_s`:
+    wall-clock limit. `**options`: the fields of the method's class in
+    :mod:`~shortlist.methods.program_methods`: `solver`, `seed`, and for ``solrep`` more.
+    ``front.extras["why"]`` names the engine and the reason.
     """
     chosen = method_options(method, **options)
     if tolerance is not None and not isinstance(tolerance, Mapping):

@@ -108,19 +108,19 @@ def pick_index(
 
     Takes O(n_points · n_objectives) time.
 
-    `front`: at least one point. `rule`, one of ``"ideal"`` and ``"knee"`` and ``"weights"`` and
-    ``"lexicographic"``: ``ideal``: smallest Euclidean distance to the ideal point. ``knee``: farthest towards
-    the ideal point from the plane through the anchors, the best point of each objective (:cite:t:`Das1999`);
-    where several planes go through them, from the one farthest from the ideal point, and where none does that
-    faces it, from the plane through the unit vectors. A knee is where a small gain in any objective costs
-    much in another (:cite:t:`Branke2004`), so the ends are left out: points with the best or the worst value
-    of an objective that has three values or more on the front. Where only such points are allowed, those with
-    a worst value are left out, and where these are all, none is. ``weights``: smallest weighted sum.
-    ``lexicographic``: best in the first objective of `order`, among those best in the second, and so on.
-    `weights`: non-negative weight per objective for ``weights`` and ``ideal``; what is not named counts 0.
-    Default: all 1. `order`: objectives for ``lexicographic``; the rest follow in the front's order. `limits`:
-    only points within these limits are considered. A mapping means at most this value of a minimised
-    objective, at least this of a maximised one.
+    `front`: front of at least one point. `rule`, one of ``"ideal"`` and ``"knee"`` and ``"weights"`` and
+    ``"lexicographic"``: ``ideal``: smallest Euclidean distance to the ideal point. ``knee``: farthest
+    towards the ideal point from the plane through the anchors, the best point of each objective
+    (:cite:t:`Das1999`). If several planes contain them, it is the one farthest from the ideal point; if
+    none of these faces it, the plane through the unit vectors. A knee is where a small gain in any
+    objective costs much in another (:cite:t:`Branke2004`), so the ends are left out: points with the best
+    or the worst value of an objective that has three values or more on the front. If only such points are
+    allowed, only those with a worst value are left out; if all have one, none is left out. ``weights``:
+    smallest weighted sum. ``lexicographic``: best in the first objective of `order`, of these best in the
+    second, and so on. `weights`: non-negative weight per objective for ``weights`` and ``ideal``; other
+    objectives count 0. Default: all 1. `order`: objectives for ``lexicographic``; the rest follow in the
+    front's order. `limits`: only points within these limits are considered. A mapping means at most this
+    value of a minimised objective, at least this of a maximised one.
     """
     if rule == AS_GOOD:
         return _as_good_index(front, limits)

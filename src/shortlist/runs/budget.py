@@ -95,7 +95,7 @@ class Budget:
     report : callable, optional
         Receives progress.
     cancellation : Cancellation, optional
-        Stops the method with what it has.
+        Stops the method with its results so far.
     study : Study, optional
         Store of finished units, and of states to resume from. The code that opens it binds it to the
         settings.

@@ -203,7 +203,7 @@ def _note_words_among_numbers(
 
 
 def _columns_of_words(table: "pd.DataFrame", words: Sequence[str]) -> list[str]:
-    """Return the columns that are no numbers so far and may be, without a look at their cells."""
+    """Return the columns that are not numeric so far, except for `words`."""
     from pandas.api.types import is_numeric_dtype
 
     named = set(words)

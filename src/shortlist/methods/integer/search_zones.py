@@ -51,14 +51,14 @@ def search_zones(
 
     `program`: objectives must be exact integers after scaling; see
     :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `max_solves`: largest number of
-    integer programs. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column number if not
-    given. `budget`: time limit, seed of the solver, study of the answers, and progress after every program,
-    without a total, which is not known before the end. `engine`: for comparisons, one of the names
-    in :mod:`shortlist.methods.integer.engines`, "two phases" for two objectives only; by default what the
-    table there has for the shape. `front`, which it returns: COMPLETE when it
-    finished. When a limit ended it: NONDOMINATED, with the number of zones that were not searched. Solutions
-    with equal objectives are one point, with the first one found. `extras` holds `n_programs`, `n_zones`, and
-    in `ideal` the proved best value of each objective, None where a limit came first. An infeasible program
+    integer programs. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column number if
+    not given. `budget`: time limit, seed of the solver, study of the answers, and progress after every
+    program, without a total, which is not known before the end. `engine`: for comparisons, one of the names
+    in :mod:`shortlist.methods.integer.engines`, "two phases" for two objectives only; by default the one
+    that the table there has for the shape. `front`, which it returns: COMPLETE when it finished. When a
+    limit ended it: NONDOMINATED, with the number of zones that were not searched. Solutions with equal
+    objectives are one point, with the first one found. `extras` holds `n_programs`, `n_zones`, and in
+    `ideal` the proved best value of each objective, None where a limit came first. An infeasible program
     has a complete front without points.
 
     Raises BadInputError if the objectives are no exact integers or are unbounded. Raises SolverError if the

@@ -135,7 +135,7 @@ def _solve_chunk(
 
 
 def _answer_from(answered: Sequence[tuple[Vector, ProgramOutcome]], upper: Vector) -> ProgramOutcome | None:
-    """Return the answer for `upper` implied by an earlier program with the same weights; None without one."""
+    """Return the answer for `upper` implied by an earlier program with the same weights, or None."""
     for bounds, outcome in answered:
         if (upper <= bounds).all():
             if outcome.status is Status.INFEASIBLE:

@@ -98,19 +98,19 @@ The walk itself is as printed: every step gives a point, without thinning and wi
 class SolRepSettings:
     """Rule for reference points, and limits on solving their programs.
 
-    `n_points`: reference points, each with one program at most. The anchors take two programs per objective
-    besides. `rule`, one of ``"hit-and-run"`` and ``"adaptive"``: where the reference points lie: on a random
-    walk in the plane through the anchors, within what the constraints allow without integrality, chosen
-    beforehand; or each inside the largest box that may still hold points
-    (:mod:`shortlist.methods.solrep.unexplored_boxes`), two thirds of the way up from its least values, with
-    weights that balance the objectives. A box whose lower part holds nothing is solved as a whole when its
-    turn comes again. Lower ends of boxes come from linear relaxations, which are no integer programs and are
-    not counted. Adaptive points depend on each other, so they take one worker. `objective`: the objective
-    that hit-and-run programs minimise, the others being bounded. Default: that of the widest range of the
-    anchors in steps. `solve_limit_s`, `solve_limit_nodes`: limits of each program. Nodes do not depend on the
-    clock. `check`: whether an answer that rests on the solver is checked: reduced costs prove that nothing is
-    better, or a second program looks for it in the columns that they leave, with another seed of the solver.
-    `chunk_size`: reference points per chunk, neighbours together.
+    `n_points`: number of reference points, each with at most one program. The anchors take two more
+    programs per objective. `rule`, one of ``"hit-and-run"`` and ``"adaptive"``: rule for the reference
+    points. Hit-and-run points are chosen beforehand: they lie on a random walk in the plane through the
+    anchors, within the linear relaxation. An adaptive point lies inside the largest box that may still hold
+    points (:mod:`shortlist.methods.solrep.unexplored_boxes`), two thirds of the way up from its least
+    values, with weights that balance the objectives. A box whose lower part is empty is solved as a whole
+    the next time. Lower ends of boxes come from linear relaxations, which are not counted as programs.
+    Adaptive points depend on each other, so they take one worker. `objective`: the objective that
+    hit-and-run programs minimise, the others being bounded. Default: that of the widest range of the
+    anchors in steps. `solve_limit_s`, `solve_limit_nodes`: limits of each program. Nodes do not depend on
+    the clock. `check`: whether an answer that depends on the solver is checked. Reduced costs prove that
+    nothing is better, or a second program searches the columns that they leave, with another seed of the
+    solver. `chunk_size`: number of reference points per chunk, neighbours together.
     """
 
     n_points: int = 1000
@@ -150,27 +150,27 @@ def solrep(
     """Return non-dominated points spread over the front of a program with two or more linear objectives.
 
     Raises BadInputError if the objectives are no exact integers or are unbounded, or the study belongs to
-    another search. Raises SolverError if the solver contradicts itself, or `clauses` exclude a solution so
-    that an answer does not stand the check.
+    another search. Raises SolverError if the solver contradicts itself, or if an answer fails the check
+    because `clauses` exclude a solution.
 
     `front`, which it returns: NONDOMINATED if every point is proved non-dominated, APPROXIMATE if a limit
     left one unproved, COMPLETE if the anchors coincide or the adaptive rule left no box. `proof.missing` is
     known with the adaptive rule. `proof.n_unresolved` counts reference points without an answer. `extras`
     holds `n_reference_points`, `n_infeasible`, `n_without_program`, `n_programs`, `n_checked` (answers that
     integers prove, or that a second program did not better), `n_unproved`, `gaps` (per point, relative, 0
-    where proved), `anchors` and `plane_dimension`, that of the plane through them. An infeasible program has
-    a complete front without points. `program`: objectives must be exact integers after scaling; see
-    :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `settings`: where the reference
-    points lie, and how their programs are solved. `clauses`: what every solution satisfies, variable v being
-    column v - 1, used to make the program smaller; variables beyond the columns are auxiliary
-    (:func:`shortlist.methods.integer.reduced_program.reduce_program`). `study`: where each finished program
-    is recorded. With the same problem and settings, a later call goes on from there, to the same answer.
-    `workers`: what solves for hit-and-run points; see :func:`shortlist.runs.units.open_workers`. The answer
+    where proved), `anchors` and `plane_dimension`, that of the plane through them. An infeasible program
+    has a complete front without points. `program`: objectives must be exact integers after scaling; see
+    :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `settings`: rule for the
+    reference points, and limits of their programs. `clauses`: clauses that every solution satisfies, for
+    making the program smaller. Variable v is column v - 1; variables beyond the columns are auxiliary
+    (:func:`shortlist.methods.integer.reduced_program.reduce_program`). `study`: study that records each
+    finished program. With the same problem and settings, a later call resumes from it, to the same answer.
+    `workers`: workers for hit-and-run points; see :func:`shortlist.runs.units.open_workers`. The answer
     does not depend on it, unless a wall-clock limit is hit: points are split into chunks beforehand, each
     with a session of its own. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column
     number if not given. `budget`: time limit, the seed of the random walk and of the solver, and progress
-    after every reference point, or chunk of them with several workers. With several
-    processes, a cancellation is looked at between chunks.
+    after every reference point, or chunk of them with several workers. With several processes, the
+    cancellation is checked between chunks.
 
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program

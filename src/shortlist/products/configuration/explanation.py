@@ -255,7 +255,7 @@ class ProgramRules:
         self.literals = tuple(literals)
         self.budget = budget or Budget()
         self.sure = True
-        """Whether every check so far had a proved answer; a check without one keeps its rules."""
+        """Whether every check so far had a proved answer; a check without proof keeps its rules."""
 
     def contradict(self, rules: Sequence[int]) -> bool:
         """Whether an integer program proves that rules and literals contradict each other."""
