@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -15,6 +15,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from tests.stored import SCREENS, Stored, check_text
+
+if TYPE_CHECKING:
+    from tests.cli.running import Ran
 
 QUIET = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("shortlist", QUIET, derandomize=True, max_examples=30)
@@ -70,15 +73,18 @@ def refused(request: pytest.FixtureRequest, bless: bool) -> Callable[[Path], Non
 
 @pytest.fixture
 def stored(request: pytest.FixtureRequest, bless: bool) -> Stored:
-    """Compare texts for people, joined by lines, with the stored ones of this test, in ``tests/screens``."""
+    """Compare texts for people, or what commands print, with the stored text of this test, in ``tests/screens``."""
+    from tests.cli.running import printed  # noqa: PLC0415  # loads the command
+
     folder = Path(__file__).parent
     path = SCREENS / request.path.relative_to(folder).with_suffix(".txt")
     numbers = itertools.count(1)
 
-    def check(*texts: str) -> None:
+    def check(*texts: "str | Ran") -> None:
         number = next(numbers)
         name = request.node.name if number == 1 else f"{request.node.name} ({number})"
-        check_text(path, name, "\n".join(texts), bless=bless)
+        joined = "\n".join(text if isinstance(text, str) else printed(text) for text in texts)
+        check_text(path, name, joined, bless=bless)
 
     return check
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 SCREENS = Path(__file__).parent / "screens"
 
 Stored: TypeAlias = Callable[..., None]
-"""The fixture `stored`: it compares texts, joined by lines, with the stored ones of its test."""
+"""The fixture `stored`: it compares texts and what commands print with the stored text of its test."""
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,14 @@ def without_seconds(text: str) -> str:
     return "\n".join(lines)
 
 
+def printed(run: Ran) -> str:
+    """Return the sentences on stderr without progress, what was printed with run times as ``#``, and the exit code."""
+    told = [line for line in run.stderr.splitlines() if line.startswith("shortlist: ")]
+    return "\n".join(
+        [*told, without_seconds(run.stdout), *([f"exit {run.returncode}"] if run.returncode else [])]
+    )
+
+
 def unwrapped(text: str) -> str:
     """Return what was printed with each sentence on a line again."""
     return text.replace("\n  ", " ")

@@ -9,6 +9,7 @@ import pytest
 from shortlist.tables.files import read_table_file
 from tests.cli.refusals import refusals
 from tests.cli.running import shortlist
+from tests.stored import Stored
 
 MODEL = """features
     Phone {cost 1}
@@ -40,19 +41,13 @@ def test_a_front_in_a_spreadsheet_is_as_it_was_found(ending: str, folder: Path) 
     assert facts["rows"][0]["values"] == {"min cost": 3.5, "max selected": 3.0}
 
 
-def test_rows_that_are_no_products_are_told_with_the_rules(folder: Path) -> None:
+def test_rows_that_are_no_products_are_told_with_the_rules(folder: Path, stored: Stored) -> None:
     (folder / "p.csv").write_text(
         "objective: min cost,Phone,Screen,Small,Big,GPS\n3.5,1,1,1,0,0\n6.5,1,1,1,0,1\n7,1,1,0,1,0\n",
         encoding="utf-8",
     )
     run = shortlist("model", "check", "m.uvl", "p.csv", "--out", "w.xlsx", cwd=folder)
-    assert run.returncode == 1
-    assert run.stdout.splitlines() == [
-        "3 rows, 2 of them products.",
-        "row 3 breaks 'GPS => Big (line 11)'",
-        "row 4 has min cost 7, but the model gives 7.5",
-        "Saved to w.xlsx.",
-    ]
+    stored(run)
     told = read_table_file(folder / "w.xlsx")
     assert told["row"].tolist() == [2, 3, 4]
     assert told["objective: min cost"].tolist() == [3.5, 6.5, 7.5]

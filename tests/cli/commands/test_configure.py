@@ -19,6 +19,7 @@ from shortlist.results.proof import ProofKind
 from shortlist.runs import open_study
 from tests.cli.refusals import is_refused, refusals, refuse
 from tests.cli.running import done, facts_of, shortlist
+from tests.stored import Stored
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
 PHONE = ("Phone", "Calls", "Screen", "Basic", "Colour", "High resolution", "GPS", "Media", "Camera", "MP3")
@@ -65,14 +66,12 @@ def found(folder: Path) -> Any:
     return facts_of(*PRICED, "--out", "found.parquet", cwd=folder)
 
 
-def test_the_empty_product_is_told_where_the_model_allows_it(folder: Path) -> None:
+def test_the_empty_product_is_told_where_the_model_allows_it(folder: Path, stored: Stored) -> None:
     (folder / "free.dimacs").write_text("p cnf 2 1\n-1 2 0\n")
     facts = facts_of("configure", "free.dimacs", "--objectives", "min selected", cwd=folder)
-    said = "Point 0 is the product without any feature, which the model allows."
-    assert [note for note in facts["notes"] if note.startswith(said)]
-    told = done("configure", "free.dimacs", "--objectives", "min selected", cwd=folder).stdout
-    assert "  none of 2 features\n" in told
-    assert said in told
+    said = "the product without any feature"
+    assert [note for note in facts["notes"] if said in note]
+    stored(done("configure", "free.dimacs", "--objectives", "min selected", cwd=folder))
     assert said not in done(*PRICED, cwd=folder).stdout
 
 
@@ -82,17 +81,14 @@ def test_a_spreadsheet_is_read_as_it_is_and_advice_works_as_typed(folder: Path) 
     (folder / "sheet.csv").write_text("\n".join(["FEATURE,Cost (EUR)", *rows]) + "\n")
     asked = ["configure", "phone.uvl", "--attributes", "sheet.csv"]
     asked += ["--objectives", "min cost (eur), max selected"]
-    unknown = "or pass --set ignore-unknown=yes to pass over such rows."
-    refuse(*asked, "--json", message=unknown, cwd=folder)
+    refuse(*asked, "--json", message="--set ignore-unknown=yes", cwd=folder)
     asked += ["--set", "ignore-unknown=yes"]
     advice = "pass --set 'default=cost (eur)=0'"
-    gaps = f"lacks it: GPS. Add them, or {advice} if that is their value."
-    assert gaps in shortlist(*asked, cwd=folder).stderr
+    refuse(*asked, message=advice, cwd=folder)
     as_headed = facts_of(*asked, "--set", "default=Cost (EUR)=0", cwd=folder)
     facts = facts_of(*asked, *shlex.split(advice)[1:], cwd=folder)
     assert as_headed["ranges"] == facts["ranges"]
-    notes = facts["notes"]
-    assert "sheet.csv: passed over 2 rows of features that the model does not have: Sum and VAT." in notes
+    assert any("passed over 2 rows" in note and "Sum and VAT" in note for note in facts["notes"])
 
 
 def test_a_front_is_found_proved_saved_and_described_as_json(folder: Path, found: Any) -> None:
@@ -150,8 +146,7 @@ def test_people_read_the_proof_the_choice_of_method_and_the_next_step(folder: Pa
     run = done(*command, cwd=folder)
     front = Front.load(folder / "front.parquet")
     assert run.stdout.startswith(f"Take point {front.pick('knee').index} of {len(front)}, the knee: ")
-    for words in ("complete", "min cost", "shortlist front show", "imply 1 more out: Basic"):
-        assert words in run.stdout
+    assert "imply 1 more out: Basic" in run.stdout
     assert "diagram has" not in run.stdout
     assert "diagram has" in shortlist(*command, "--details", cwd=folder).stdout
 
@@ -177,20 +172,14 @@ def test_a_contradiction_is_an_answer_with_its_reasons(folder: Path) -> None:
     assert (facts["status"], facts["n_points"], facts["out"]) == ("infeasible", 0, None)
     assert len(facts["conflict"]) == 3
     assert not (folder / "never.parquet").exists()
-    people = shortlist(*PRICED, *arguments, cwd=folder)
-    assert "Status infeasible" in people.stdout
-    assert "GPS is required" in people.stdout
 
 
-def test_a_limit_that_no_product_meets_is_an_answer(folder: Path) -> None:
+def test_a_limit_that_no_product_meets_is_an_answer(folder: Path, stored: Stored) -> None:
     facts = facts_of(*PRICED, "--limit", "cost<=1", "--limit", "selected<=9", cwd=folder)
     assert facts["status"] == "infeasible"
     (sentence,) = facts["conflict"]
-    assert sentence.startswith("limit cost<=1: with all else that is asked, the least cost of a product is ")
-    people = shortlist(*PRICED, "--limit", "cost<=1", cwd=folder).stdout
-    assert "limit cost<=1: the least cost of a product is " in people
-    assert "Next: this change is enough:\n  limit cost<=10.75 in place of cost<=1\n" in people
-    assert "every product has" not in people
+    assert sentence.startswith("limit cost<=1: ")
+    stored(shortlist(*PRICED, "--limit", "cost<=1", cwd=folder))
 
 
 def test_advice_on_a_contradiction_can_be_followed(folder: Path) -> None:
@@ -242,7 +231,6 @@ def test_methods_that_find_a_part_of_the_front_say_what_is_proved(
     assert facts["status"] == ("optimal" if proof == "complete" else "feasible")
     assert len(Front.load(folder / "front.parquet")) == facts["n_points"] > 0
     people = shortlist(*command, "--details", cwd=folder).stdout
-    assert "reference points: " in people
     assert facts["work"]["n_unproved"] == 0
     assert ("best found" in people) == (proof != "complete")
 
@@ -257,8 +245,7 @@ def test_a_study_is_named_and_gone_on_from(folder: Path) -> None:
     second = json.loads(again.stdout)
     assert (first["study"], first["n_points"]) == ("study.db", second["n_points"])
     assert len(before) > 3
-    another = "the study study.db belongs to another question: seed was 0 there and is 7 now."
-    is_refused(shortlist(*command, "--seed", "7", cwd=folder), another)
+    is_refused(shortlist(*command, "--seed", "7", cwd=folder), "seed was 0 there and is 7 now.")
     with open_study(folder / "study.db") as study:
         assert study.results() == before
 
@@ -269,7 +256,7 @@ def test_a_method_that_keeps_nothing_in_a_study_says_so(folder: Path) -> None:
         assert "note: nothing is kept in empty.db: this method answers anew every time." in run.stderr
 
 
-def test_objectives_are_every_attribute_if_none_is_named(folder: Path) -> None:
+def test_objectives_are_every_attribute_if_none_is_named(folder: Path, stored: Stored) -> None:
     rows = "".join(f"{name},1.5,2,x\n" for name in PHONE)
     (folder / "more.csv").write_text("feature,cost,risk,label\n" + rows, encoding="utf-8")
     run = done("configure", "phone.uvl", "--attributes", "more.csv", "--json", cwd=folder)
@@ -279,42 +266,28 @@ def test_objectives_are_every_attribute_if_none_is_named(folder: Path) -> None:
     ]  # fmt: skip
     assert facts["attributes"] == {"cost": "more.csv", "risk": "more.csv"}
     assert facts["left_out"] == {"label": "its values are texts", "note": "its values are texts"}
-    assert facts["notes"] == [
-        (
-            "Objectives by default: min deselected, min cost, min risk. All are minimised; otherwise pass for "
-            "instance --objectives 'min cost, max risk'."
-        ),
-        "Left out of them: label (its values are texts), note (its values are texts).",
-    ]
-    assert [line for line in run.stderr.splitlines() if "note:" in line] == [
-        f"shortlist: note: {note}" for note in facts["notes"]
-    ]
-    drawn = shortlist("configure", "phone.dimacs", "--attributes", "random:1", cwd=folder)
-    assert (
-        "Objectives by default: min deselected, min not_used_before, min defects, min cost." in drawn.stderr
-    )
+    told = [line for line in run.stderr.splitlines() if "note:" in line]
+    assert told == [f"shortlist: note: {note}" for note in facts["notes"]]
+    stored("\n".join(told), shortlist("configure", "phone.dimacs", "--attributes", "random:1", cwd=folder))
 
 
 @pytest.mark.parametrize("model", ["phone.dimacs", "phone.dimacs.gz"])
 def test_an_attribute_file_beside_the_model_is_taken_and_named(
-    model: str, folder: Path, tmp_path: Path
+    model: str, folder: Path, tmp_path: Path, stored: Stored
 ) -> None:
     plain = (folder / "phone.dimacs").read_bytes()
     (tmp_path / model).write_bytes(gzip.compress(plain) if model.endswith(".gz") else plain)
     rows = "".join(f"{i} {i}.123456789012 {i % 2} {i % 3}\n" for i in range(1, 11))
     (tmp_path / "phone.dimacs.augment").write_text("#FEATURE_INDEX COST USED_BEFORE DEFECTS\n" + rows)
     run = done("configure", model, cwd=tmp_path)
-    assert "Attributes from phone.dimacs.augment, which is in the folder of the model." in run.stderr
-    assert "rounded to 2 decimals" in run.stderr
-    assert "Objectives by default: min deselected, min not_used_before, min defects, min cost." in run.stderr
-    assert "Left out of them: used_before (not_used_before says the same)." in run.stderr
+    stored(run)
     exact = shortlist("configure", model, "--objectives", "min defects, min selected", cwd=tmp_path)
     assert "rounded" not in exact.stderr
     other = shortlist("configure", model, "--attributes", "random:1", cwd=tmp_path)
     assert "beside the model" not in other.stderr
 
 
-def test_customers_of_a_model_get_the_best_of_all_products(folder: Path) -> None:
+def test_customers_of_a_model_get_the_best_of_all_products(folder: Path, stored: Stored) -> None:
     (folder / "wishes.csv").write_text("Kunde;GPS;most cost\nAnn;ja;20\nBob;nein;0,5\nEve;;\n")
     command = ["configure", "phone.uvl", "--objectives", "min cost", "--set", "default=cost=0"]
     served = [*command, "--customers", "wishes.csv"]
@@ -327,8 +300,7 @@ def test_customers_of_a_model_get_the_best_of_all_products(folder: Path) -> None
     assert (folder / "served.csv").read_text().startswith("customer,product,objective: min cost,wishes,")
     assert "Who gets what" in (folder / "served.html").read_text()
     told = done(*served, cwd=folder)
-    assert "wishes.csv: 3 customers named by 'Kunde'" in told.stderr
-    assert "1 customer gives up 1 wish, proved to be the fewest." in told.stdout
+    stored(told)
 
 
 @refusals("configure")

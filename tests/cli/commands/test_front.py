@@ -17,6 +17,7 @@ from shortlist.results.objective import OPERATORS, Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
 from tests.cli.refusals import refusals
 from tests.cli.running import done, facts_of, shortlist
+from tests.stored import Stored
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
 GOALS = ["--objectives", "max selected, min cost", "--set", "default=cost=0"]
@@ -46,13 +47,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def front(folder: Path) -> Front:
     return Front.load(folder / "front.parquet")
-
-
-def test_show_prints_points_ranges_proof_and_the_knee(folder: Path) -> None:
-    run = done("front", "show", "front.parquet", "--pick", "knee", "--rows", "2", cwd=folder)
-    more = "more; shortlist front show --rows 0 prints all"
-    for words in ("complete", "max selected", "min cost", more, "the knee", "Phone"):
-        assert words in run.stdout
 
 
 def test_show_as_json_holds_the_points_and_the_picked_product(folder: Path, front: Front) -> None:
@@ -166,7 +160,7 @@ def test_a_front_that_is_not_complete_may_miss_what_a_limit_asks_for(folder: Pat
 
 
 def test_two_points_are_shown_side_by_side_with_what_differs_and_what_it_costs(
-    folder: Path, front: Front
+    folder: Path, front: Front, stored: Stored
 ) -> None:
     command = ["front", "show", "front.parquet", "--pick", "1,3"]
     facts = facts_of(*command, cwd=folder)["compared"]
@@ -181,32 +175,22 @@ def test_two_points_are_shown_side_by_side_with_what_differs_and_what_it_costs(
     assert {name for name, ends in facts["choices"].items() if ends == [1, 0]} == one - other != set()
     assert {name for name, ends in facts["choices"].items() if ends == [0, 1]} == other - one
 
-    told = shortlist(*command, cwd=folder).stdout
-    assert told.startswith("From point 1 to point 3:\n")
-    listed = ", ".join(name for name in front.candidates if name in one - other)
-    assert f"Only at point 1 ({len(one - other)}): {listed}\n" in told
-    change = front.values[3, 1] - front.values[1, 1]
-    assert f"{change:+g} ({'better' if change < 0 else 'worse'})" in told
+    stored(shortlist(*command, cwd=folder))
     swapped = facts_of(*command[:-1], "3,1", cwd=folder)["compared"]["changes"]
     assert swapped == {name: -by for name, by in facts["changes"].items()}
 
 
-def test_the_stages_of_two_points_are_compared_by_name(folder: Path) -> None:
+def test_the_stages_of_two_points_are_compared_by_name(folder: Path, stored: Stored) -> None:
     goals = [Objective("cost"), Objective("coverage", Sense.MAX, scale=10)]
     front = Front.from_points(
         goals, np.array([[1, -5], [4, -9]]), np.array([[0, -1, 0], [1, 0, 0]]), ["age", "scan", "blood"],
         Proof(ProofKind.COMPLETE), method="enumerate",
     )  # fmt: skip
     front.save(folder / "two.parquet")
-    told = shortlist("front", "show", "two.parquet", "--pick", "0,1", cwd=folder).stdout
-    assert (
-        "age: stage 1 at point 0, stage 2 at point 1\nscan: never bought at point 0, stage 1 at point 1\n"
-    ) in told
-    assert "+0.4 (better)" in told
-    assert "+3 (worse)" in told
+    stored(shortlist("front", "show", "two.parquet", "--pick", "0,1", cwd=folder))
 
 
-def test_new_prices_are_told_by_what_became_of_every_point(folder: Path) -> None:
+def test_new_prices_are_told_by_what_became_of_every_point(folder: Path, stored: Stored) -> None:
     prices = (folder / "phone.uvl").read_text(encoding="utf-8")
     dearer = prices.replace("cost 9", "cost 12", 1)
     assert dearer != prices
@@ -230,23 +214,12 @@ def test_new_prices_are_told_by_what_became_of_every_point(folder: Path) -> None
         "now: min cost",
     ]  # fmt: skip
     assert table["fate"].tolist() == [point["fate"] for point in facts["points"]]
-    told = shortlist(*command, cwd=folder).stdout
-    assert (f"\n{len(before)} points before, {len(now)} now: {facts['counts']['the same']} the same") in told
-    knee = before.pick("knee").index
-    (fate,) = [point for point in facts["points"] if point["before"] == knee]
-    if fate["now"] == now.pick("knee").index:
-        assert told.startswith(
-            f"Nothing to change: the knee before, point {knee}, is point {fate['now']} now ("
-        )
-    else:
-        assert told.startswith(f"Take point {now.pick('knee').index}, the knee now: ")
-    assert "\nChanged: the same choice, with other values.\n" in told
+    stored(shortlist(*command, cwd=folder))
 
 
-def test_a_front_that_may_lack_points_is_said_to_when_it_is_compared(folder: Path) -> None:
+def test_a_front_that_may_lack_points_is_said_to_when_it_is_compared(folder: Path, stored: Stored) -> None:
     run = shortlist("front", "diff", "bought.parquet", "bought.parquet", cwd=folder)
-    assert run.stdout.endswith("1 point before, 1 now: 1 the same.\n")
-    assert "The front of before and of now is not complete: points that are not listed may" in run.stderr
+    stored(run)
 
 
 def test_a_front_is_exported_with_every_feature_by_name(folder: Path, front: Front) -> None:
@@ -259,9 +232,6 @@ def test_a_front_is_exported_with_every_feature_by_name(folder: Path, front: Fro
     ]
     assert table["point"].tolist() == list(range(len(front)))
     np.testing.assert_array_equal(table.to_numpy()[:, 1:], np.hstack([front.values, front.decisions]))
-    assert "points with 2 objectives and 10 features in front.csv." in shortlist(
-        "front", "export", "front.parquet", "--out", "front.csv", cwd=folder
-    ).stdout  # fmt: skip
 
 
 def test_the_stages_of_a_point_are_written_by_name(folder: Path) -> None:
@@ -309,10 +279,6 @@ def test_a_few_points_are_told_written_and_the_same_in_json(folder: Path, front:
     weights = [f"best for weight of {name}" for name in front.names]
     assert few.drop(columns=weights).equals(whole.loc[points].reset_index(drop=True))
     assert few[weights].to_numpy().tolist() == [list(one["best_for"].values()) for one in found["points"]]
-    told = done(*command, "--limit", "cost<=20", cwd=folder).stdout
-    assert told.startswith("Take ")
-    assert "proved to be the least" in told
-    assert "Regret by number of points: 1: " in told
     within = facts_of(*command, "--limit", "cost<=20", cwd=folder)["few"]["points"]
     assert all(one["values"]["cost"] <= 20 for one in within)
     none = facts_of(*command, "--limit", "cost<=0", cwd=folder)
@@ -337,9 +303,6 @@ def test_customers_are_served_told_and_written(folder: Path, front: Front) -> No
     few = facts_of(*command, "--few", "1", cwd=folder)["service"]
     assert len({one["index"] for one in few["customers"]}) == 1
     assert few["total"] == few["bound"]
-    told = done(*command, cwd=folder)
-    assert "of 3 customers find all their wishes" in told.stdout
-    assert "wishes.csv: 3 customers named by 'Kunde'" in told.stderr
     by_cost = facts_of(*command, "--pick", "weights:cost=1", cwd=folder)["service"]["customers"]
     assert by_cost[2]["index"] == int(front.values[:, front.names.index("cost")].argmin())
 
@@ -347,8 +310,7 @@ def test_customers_are_served_told_and_written(folder: Path, front: Front) -> No
 def test_one_point_and_a_few_are_drawn_on_a_page(folder: Path) -> None:
     done("front", "pick", "front.parquet", "--few", "3", "--out", "few.html", cwd=folder)
     page = (folder / "few.html").read_text()
-    for words in ("Regret by number of points", "best for weights of about", "In what they differ"):
-        assert words in page
+    assert "Regret by number of points" in page
     told = done("front", "pick", "front.parquet", "--pick", "1", "--out", "one.html", cwd=folder).stdout
     assert "Report in one.html." in told
     assert "Take point 1 of" in (folder / "one.html").read_text()

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 from shortlist.products.formats import read_model
-from tests.cli.refusals import refusals
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import done, facts_of, shortlist
 from tests.products.oracles import is_product
+from tests.stored import Stored
 
 MODEL = """features
     Phone
@@ -54,9 +55,8 @@ def test_uniform_products_have_a_seed(folder: Path) -> None:
     assert drawn(1) == drawn(1) != drawn(2)
 
 
-def test_diverse_products_come_from_a_front_where_there_is_one(folder: Path) -> None:
+def test_diverse_products_come_from_a_front_where_there_is_one(folder: Path, stored: Stored) -> None:
     words = [
-        "configure",
         "m.uvl",
         "--objectives",
         "max selected, min cost",
@@ -65,15 +65,11 @@ def test_diverse_products_come_from_a_front_where_there_is_one(folder: Path) -> 
         "--out",
         "f.parquet",
     ]
-    done(*words, cwd=folder)
+    done("configure", *words, cwd=folder)
     own = ["model", "sample", "m.uvl", "--kind", "diverse", "--front", "f.parquet", "--n", "2"]
-    ran = shortlist(*own, cwd=folder)
-    assert ran.stdout.splitlines()[0] == "2 products, diverse."
-    assert "differ in 1 feature or more" in ran.stdout
+    stored(shortlist(*own, cwd=folder))
     (folder / "other.uvl").write_text("features\n    Phone\n", encoding="utf-8")
-    refused = shortlist("model", "sample", "other.uvl", *own[3:], cwd=folder)
-    assert refused.returncode == 2
-    assert "must be a front of this model's products" in refused.stderr
+    refuse("model", "sample", "other.uvl", *own[3:], message="--front", cwd=folder)
 
 
 @refusals("model-sample")
