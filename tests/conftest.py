@@ -74,7 +74,7 @@ def refused(request: pytest.FixtureRequest, bless: bool) -> Callable[[Path], Non
 @pytest.fixture
 def stored(request: pytest.FixtureRequest, bless: bool) -> Stored:
     """Compare texts for people, or what commands print, with the stored text of this test, in ``tests/screens``."""
-    from tests.cli.running import printed  # noqa: PLC0415  # loads the command
+    from tests.cli.running import printed  # loads the command
 
     folder = Path(__file__).parent
     path = SCREENS / request.path.relative_to(folder).with_suffix(".txt")

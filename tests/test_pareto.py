@@ -75,14 +75,12 @@ def test_neighbouring_large_integers_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("points", "message"),
     [
-        pytest.param(
-            [1, 2], r"points must have shape \(n_points, n_objectives\), got \(2,\)", id="one point"
-        ),
+        pytest.param([1, 2], r"points must have shape \(n_points, n_objectives\), got \(2,\)", id="one point"),
         pytest.param([[1.0, np.nan]], "got NaN or infinity", id="not a number"),
         pytest.param([[2**53, 1]], "below 2\\^53", id="beyond doubles"),
         pytest.param([[-(2**53), 1]], "below 2\\^53", id="beyond doubles on the other side"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_compared_is_refused(points: list[object], message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         nondominated(np.array(points))

@@ -64,15 +64,13 @@ def test_a_knapsack_maximises_its_profits(tmp_path: Path) -> None:
     [
         pytest.param(SMALL_LP.replace("BINARY", "GENERAL"), "after a line 'BINARY'", id="no columns"),
         pytest.param(SMALL_LP.replace("x0 + x1 = 1", "x0 + x1"), "line 7 must be a row", id="no relation"),
-        pytest.param(
-            SMALL_LP.replace("- 3 x2", "- 3 y"), "line 6, column 1[0-9] must be a term", id="unknown column"
-        ),
+        pytest.param(SMALL_LP.replace("- 3 x2", "- 3 y"), "line 6, column 1[0-9] must be a term", id="unknown column"),
         pytest.param("2\n3\n4.5\n[[1.0,2.0],[3.0,2.0]]\n[2.0,3.0,4.0]\n", "five lines", id="ragged"),
         pytest.param("2\n3\n", "five lines", id="truncated"),
         pytest.param("", "five lines", id="empty"),
         pytest.param("2\n3\n4\n__import__('os')\n[1]\n", "five lines", id="code"),
     ],
-)
+)  # fmt: skip
 def test_a_broken_program_is_named_with_its_place(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "broken.lp"
     path.write_text(text)
@@ -94,14 +92,12 @@ def test_a_front_is_sorted_and_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param(
-            "1 2\n---\n 3 IPs solved\n 2 Solutions found\n", "2 points as it says, got 1", id="truncated"
-        ),
+        pytest.param("1 2\n---\n 3 IPs solved\n 2 Solutions found\n", "2 points as it says, got 1", id="truncated"),
         pytest.param("1 2\n1\n---\n 3 IPs solved\n 2 Solutions found\n", "rows of integers", id="ragged"),
         pytest.param("1 2\n", "two counts", id="no counts"),
         pytest.param("1 x\n---\n 3 IPs solved\n 1 Solutions found\n", "rows of integers", id="words"),
     ],
-)
+)  # fmt: skip
 def test_a_broken_front_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "broken.sol"
     path.write_text(text)

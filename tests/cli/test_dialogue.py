@@ -129,12 +129,10 @@ def test_nothing_is_left_to_save_after_either_kind_of_file(
 @pytest.mark.parametrize(
     ("lines", "code", "said"),
     [
-        pytest.param(
-            "select GPS\n", 0, "Decided and not saved:\n  select GPS\n", id="what was decided is said"
-        ),
+        pytest.param("select GPS\n", 0, "Decided and not saved:\n  select GPS\n", id="what was decided is said"),
         pytest.param("open\n", 130, "", id="nothing was decided"),
     ],
-)
+)  # fmt: skip
 def test_an_interruption_ends_the_dialogue(
     monkeypatch: pytest.MonkeyPatch, folder: Path, lines: str, code: int, said: str
 ) -> None:

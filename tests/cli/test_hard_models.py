@@ -41,19 +41,9 @@ def test_what_is_in_a_model_is_unknown_at_the_limit(folder: Path) -> None:
         (["model", "sample", "hard.dimacs"], 2),
         (["model", "slice", "hard.dimacs", "--out", "s.dimacs", "--keep", "1,2"], 2),
         (["configure", "hard.dimacs", "--objectives", "max selected"], 0),
-        (
-            [
-                "configure",
-                "hard.dimacs",
-                "--objectives",
-                "max selected",
-                "--method",
-                "solrep",
-            ],
-            0,
-        ),
+        (["configure", "hard.dimacs", "--objectives", "max selected", "--method", "solrep"], 0),
     ],
-)
+)  # fmt: skip
 def test_a_search_without_end_ends_at_its_limit(words: list[str], status: int, folder: Path) -> None:
     ran = shortlist(*words, *LIMIT, cwd=folder)
     assert ran.returncode == status

@@ -81,19 +81,13 @@ def test_a_file_is_found_in_archives_in_archives() -> None:
     ("content", "said"),
     [
         pytest.param(zipped({"it.data": bytes(10**8)}), "at most 15 bytes, got more", id="a bomb"),
-        pytest.param(
-            zipped({"it.data": ORIGINAL_ROWS + b"\n"}), "at most 15 bytes, got more", id="one byte more"
-        ),
-        pytest.param(
-            zipped({"other": ORIGINAL_ROWS}), "with a file it.data, got another one", id="another member"
-        ),
+        pytest.param(zipped({"it.data": ORIGINAL_ROWS + b"\n"}), "at most 15 bytes, got more", id="one byte more"),
+        pytest.param(zipped({"other": ORIGINAL_ROWS}), "with a file it.data, got another one", id="another member"),
         pytest.param(b"PK no archive", "must be a zip archive", id="no archive"),
         pytest.param(zipped({"it.data": ORIGINAL_ROWS})[:40], "must be a zip archive", id="cut off"),
-        pytest.param(
-            zipped({"it.data": bytes(15)}), "must hold in its member it.data 15 bytes", id="another content"
-        ),
+        pytest.param(zipped({"it.data": bytes(15)}), "must hold in its member it.data 15 bytes", id="another content"),
     ],
-)
+)  # fmt: skip
 def test_another_archive_is_refused(content: bytes, said: str) -> None:
     with pytest.raises(BadFileError, match=said):
         checked_original(_source(members=("it.data",), most_bytes=100), content, "it.zip")

@@ -48,16 +48,10 @@ def test_entries_given_twice_are_added() -> None:
     [
         ({"row_upper": [1, 2, 3]}, r"row_upper must be one number or 2 of them"),
         ({"column_lower": math.nan}, r"column_lower must be one number or 3 of them, not NaN"),
-        (
-            {"objectives": [LinearObjective(Objective("cost"), np.zeros(2))]},
-            r"costs of objective 'cost' must be 3",
-        ),
-        (
-            {"objectives": [LinearObjective(Objective("cost"), np.full(3, math.inf))]},
-            r"must be 3 finite numbers",
-        ),
+        ({"objectives": [LinearObjective(Objective("cost"), np.zeros(2))]}, r"costs of objective 'cost' must be 3"),
+        ({"objectives": [LinearObjective(Objective("cost"), np.full(3, math.inf))]}, r"must be 3 finite numbers"),
     ],
-)
+)  # fmt: skip
 def test_parts_that_do_not_fit_are_refused(changes: dict[str, object], message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         small(**changes)

@@ -343,18 +343,12 @@ def test_numbers_beyond_cp_sat_are_refused() -> None:
         pytest.param(lambda s: s.set_costs([1, 2, math.nan]), "NaN or infinity", id="costs NaN"),
         pytest.param(lambda s: s.set_start([1, 2, inf]), "start must be 3", id="start infinite"),
         pytest.param(lambda s: s.set_cutoff(math.nan), "cutoff must be", id="cutoff NaN"),
-        pytest.param(
-            lambda s: s.set_column_bounds([3], 0, 1),
-            "columns must be whole numbers from 0 to 2",
-            id="no such column",
-        ),
+        pytest.param(lambda s: s.set_column_bounds([3], 0, 1), "columns must be whole numbers from 0 to 2", id="no such column"),
         pytest.param(lambda s: s.set_column_bounds([0, 0], 0, 1), "columns must differ", id="column twice"),
-        pytest.param(
-            lambda s: s.set_row_bounds([0], [0, 1], 1), "lower must be one number", id="limits too long"
-        ),
+        pytest.param(lambda s: s.set_row_bounds([0], [0, 1], 1), "lower must be one number", id="limits too long"),
         pytest.param(lambda s: s.set_row_bounds([0], math.nan, 1), "not NaN", id="limits NaN"),
     ],
-)
+)  # fmt: skip
 def test_bad_changes_are_refused(solver: Solver, change: Callable[[Session], None], message: str) -> None:
     session = solver.open(knapsack())
     with pytest.raises(BadInputError, match=message):

@@ -449,25 +449,15 @@ def test_the_unit_of_a_column_makes_no_difference(in_unit: float) -> None:
 @pytest.mark.parametrize(
     ("bad", "sentence"),
     [
-        pytest.param(
-            lambda rows, _features: np.zeros((len(rows), 9)), "must return values of shape", id="shape"
-        ),
-        pytest.param(
-            lambda rows, features: np.full((len(rows), len(features)), np.inf), "finite", id="infinite"
-        ),
-        pytest.param(
-            lambda rows, features: np.full((len(rows), len(features)), np.nan), "got NaN", id="not a number"
-        ),
-        pytest.param(
-            lambda rows, features: np.full((len(rows), len(features)), "dear"), "must hold numbers", id="text"
-        ),
-        pytest.param(
-            lambda rows, _features: [[1.0]] * (len(rows) - 1) + [[1.0, 2.0]], "cannot be read", id="ragged"
-        ),
+        pytest.param(lambda rows, _features: np.zeros((len(rows), 9)), "must return values of shape", id="shape"),
+        pytest.param(lambda rows, features: np.full((len(rows), len(features)), np.inf), "finite", id="infinite"),
+        pytest.param(lambda rows, features: np.full((len(rows), len(features)), np.nan), "got NaN", id="not a number"),
+        pytest.param(lambda rows, features: np.full((len(rows), len(features)), "dear"), "must hold numbers", id="text"),
+        pytest.param(lambda rows, _features: [[1.0]] * (len(rows) - 1) + [[1.0, 2.0]], "cannot be read", id="ragged"),
         pytest.param(lambda _rows, _features: None, "must return values of shape", id="nothing"),
         pytest.param(lambda _rows, _features: 1 / 0, "it raised ZeroDivisionError", id="raises"),
     ],
-)
+)  # fmt: skip
 def test_a_failed_purchase_keeps_what_was_decided(bad: Any, sentence: str) -> None:
     clf, X = staged(confidence=0.8, feature_costs={"a": 1, "b": 1, "c": 1, "d": 1})
     several = [p for p, q in enumerate(clf.front_.decisions) if q.max() == 2]
@@ -510,16 +500,10 @@ def test_a_failed_purchase_keeps_what_was_decided(bad: Any, sentence: str) -> No
         ({"pick": "best"}, "pick must be one of"),
         ({"pick": 10_000}, "there is no point 10000: the front has [0-9]+, numbered from 0"),
         ({"pick": -1}, "pick must be at least 0, got -1"),
-        (
-            {"limits": {"price": 3}},
-            "`limits` names 'price', but the objectives are coverage, conclusive_accuracy or",
-        ),
-        (
-            {"limits": [read_limit("coverage>1")]},
-            "no stage assignment can have coverage > 1: it is between 0 and 1",
-        ),
+        ({"limits": {"price": 3}}, "`limits` names 'price', but the objectives are coverage, conclusive_accuracy or"),
+        ({"limits": [read_limit("coverage>1")]}, "no stage assignment can have coverage > 1: it is between 0 and 1"),
     ],
-)
+)  # fmt: skip
 def test_bad_parameters_are_refused(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(BadInputError, match=sentence):
         staged(**options)

@@ -113,26 +113,14 @@ def test_some_cases_keep_all_that_is_told_of_them() -> None:
             "prices must be numbers of at least 0, got -2 for 'b'",
             id="negative price",
         ),
-        pytest.param(
-            {"measures": Measures(prices=[np.nan, 1.0])}, "at least 0, got nan for 'a'", id="price is NaN"
-        ),
-        pytest.param(
-            {"measures": Measures(latency=[[1, 1], [1, -1]])},
-            "latency must be numbers",
-            id="negative latency",
-        ),
-        pytest.param(
-            {"measures": Measures(confidence=np.array([[1, 1], [1, np.inf]]))},
-            "got inf",
-            id="infinite confidence",
-        ),
-        pytest.param(
-            {"measures": Measures(probabilities=np.full((2, 2, 2), 0.9))}, "sum of 1.8", id="not one"
-        ),
+        pytest.param({"measures": Measures(prices=[np.nan, 1.0])}, "at least 0, got nan for 'a'", id="price is NaN"),
+        pytest.param({"measures": Measures(latency=[[1, 1], [1, -1]])}, "latency must be numbers", id="negative latency"),
+        pytest.param({"measures": Measures(confidence=np.array([[1, 1], [1, np.inf]]))}, "got inf", id="infinite confidence"),
+        pytest.param({"measures": Measures(probabilities=np.full((2, 2, 2), 0.9))}, "sum of 1.8", id="not one"),
         pytest.param({"features": pd.DataFrame({"a": [1]})}, "features must have a row", id="rows"),
         pytest.param({"cases": ["p", "p"], "groups": [0, 1]}, "groups must be equal", id="groups"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_a_log_is_refused_in_a_sentence(changes: dict[str, object], message: str) -> None:
     given = {"judges": ["a", "b"], "cases": [1, 2], "said": [["x", "y"]] * 2, "truth": ["x", "y"], **changes}
     with pytest.raises(BadInputError, match=message):

@@ -204,27 +204,11 @@ def test_a_third_stage_finds_nothing_where_two_judges_are_asked() -> None:
     [
         ({"max_stages": 4}, ("accuracy", "price"), "max_stages must be 1, 2 or 3, got 4"),
         ({}, ("accuracy",), "objectives must be accuracy, error-cost, or recall and specificity, then price"),
-        (
-            {},
-            ("price", "accuracy"),
-            "objectives must be accuracy, error-cost, or recall and specificity, then price",
-        ),
+        ({}, ("price", "accuracy"), "objectives must be accuracy, error-cost, or recall and specificity, then price"),
         ({}, ("accuracy", "price", "latency"), "latency must be known for every call"),
-        (
-            {"error_costs": {("no", "yes"): 2}},
-            ("accuracy", "price"),
-            "error_costs must come with the objective",
-        ),
-        (
-            {"error_costs": {("no", "maybe"): 2}},
-            ("error-cost", "price"),
-            "error_costs must name classes, no, yes",
-        ),
-        (
-            {"error_costs": {("no", ""): 2}},
-            ("error-cost", "price"),
-            "error_costs must name classes, no, yes, got ''",
-        ),
+        ({"error_costs": {("no", "yes"): 2}}, ("accuracy", "price"), "error_costs must come with the objective"),
+        ({"error_costs": {("no", "maybe"): 2}}, ("error-cost", "price"), "error_costs must name classes, no, yes"),
+        ({"error_costs": {("no", ""): 2}}, ("error-cost", "price"), "error_costs must name classes, no, yes, got ''"),
         ({"test_share": 0.6}, ("accuracy", "price"), "test_share must be from 0.05 to 0.5, got 0.6"),
         (
             {"test_share": 0.5, "demand": Demand(0.8, 0.9)},
@@ -232,7 +216,7 @@ def test_a_third_stage_finds_nothing_where_two_judges_are_asked() -> None:
             "test_share must come without a promise, as half of the cases calibrate and measure then, got 0.5",
         ),
     ],
-)
+)  # fmt: skip
 def test_bad_options_are_refused(
     change: dict[str, object], objectives: tuple[str, ...], message: str
 ) -> None:

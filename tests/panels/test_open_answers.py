@@ -86,19 +86,11 @@ def test_a_log_is_open_where_most_truths_come_once_or_many_do() -> None:
 @pytest.mark.parametrize(
     ("options", "objectives", "sentence"),
     [
-        (
-            PanelOptions(decide="logistic"),
-            ("accuracy", "price"),
-            "decide must be votes, weighted-votes or agreement",
-        ),
-        (
-            PanelOptions(ties="first"),
-            ("accuracy", "price"),
-            "ties must be unanswered where answers are free text",
-        ),
+        (PanelOptions(decide="logistic"), ("accuracy", "price"), "decide must be votes, weighted-votes or agreement"),
+        (PanelOptions(ties="first"), ("accuracy", "price"), "ties must be unanswered where answers are free text"),
         (PanelOptions(), ("error-cost", "price"), "objectives must begin with accuracy"),
     ],
-)
+)  # fmt: skip
 def test_what_needs_classes_is_refused(
     options: PanelOptions, objectives: tuple[str, ...], sentence: str
 ) -> None:

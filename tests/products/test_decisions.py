@@ -159,20 +159,14 @@ def test_several_decisions_are_one_step_and_the_first_that_contradicts_is_refuse
     ("ask", "message"),
     [
         (lambda state: decide_feature(state, 6, selected=True), "feature must be"),
-        (
-            lambda state: decide_feature(decide_feature(state, 4, selected=True), 4, selected=True),
-            "GPS is selected already",
-        ),
+        (lambda state: decide_feature(decide_feature(state, 4, selected=True), 4, selected=True), "GPS is selected already"),
         (undo, "there are 0 steps to take back, got 1"),
-        (
-            lambda state: undo(decide_feature(state, 4, selected=True), 3),
-            "there is 1 step to take back, got 3",
-        ),
+        (lambda state: undo(decide_feature(state, 4, selected=True), 3), "there is 1 step to take back, got 3"),
         (lambda _: start(PHONE, max_nodes=3), "max_nodes must be"),
         (lambda _: start(PHONE, time_limit_s=0), "time_limit_s must be"),
         (lambda _: start(PHONE, "min price"), "price"),
     ],
-)
+)  # fmt: skip
 def test_bad_input_is_told(ask: Any, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         ask(start(PHONE))

@@ -342,13 +342,11 @@ def test_a_bad_file_gets_one_sentence_with_the_place(case: str, tmp_path: Path) 
     ("content", "message"),
     [
         pytest.param(b"\x89PNG\0\0\0", "binary data", id="binary"),
-        pytest.param(
-            "features\n\tM\u00fcll\n".encode("latin-1"), "must be text in utf-8", id="another encoding"
-        ),
+        pytest.param("features\n\tM\u00fcll\n".encode("latin-1"), "must be text in utf-8", id="another encoding"),
         pytest.param(gzip.compress(b"features\n\tA\n" * 9)[:-9], "ends early", id="cut-off gzip"),
         pytest.param(b"\x1f\x8b no gzip", "damaged", id="damaged gzip"),
     ],
-)
+)  # fmt: skip
 def test_bytes_that_are_no_text_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "model").write_bytes(content)
     with pytest.raises(BadFileError, match=message):

@@ -103,17 +103,14 @@ def test_a_customer_may_be_called_as_a_feature_is(tmp_path: Path) -> None:
         ("n,MP3,GPX\nAnn,yes,soon\n", "'GPX' is no feature and no limit. Did you mean 'GPS'?"),
         ("n,GPS,most cost\nAnn,yes,1e30\n", "got '1e30', which is too large"),
         ("n,GPS,cost\nAnn,yes,<= 1e30\n", "got '<= 1e30', which is too large"),
-        (
-            "n,GPS,most cost\nAnn,yes,9007199254740992\n",
-            "must be a number below 9,007,199,254,740,992 in size",
-        ),
+        ("n,GPS,most cost\nAnn,yes,9007199254740992\n", "must be a number below 9,007,199,254,740,992 in size"),
         ("n,most\nAnn,cost -1000000000000000000\n", "must be a number below 9,007,199,254,740,992 in size"),
         ("n,wanted,wanted\nAnn,GPS,MP3\n", "columns 'wanted' and 'wanted' say the same thing"),
         ("n,most,at most\nAnn,cost 1,cost 2\n", "columns 'most' and 'at most' say the same thing"),
         ("n,GPS,weight of cost\nAnn,yes,-1\n", "must be a weight of at least 0"),
         ("n,GPS,weight of cost\nAnn,yes,0\n", "has no weight above 0"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_or_can_be_read_in_two_ways_is_refused(
     tmp_path: Path, text: str, words: str
 ) -> None:

@@ -132,28 +132,16 @@ def test_scaling_an_objective_changes_no_pick(values: list[tuple[int, int]], rul
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        pytest.param(
-            {"rule": "best"},
-            "rule must be ideal, knee, weights or lexicographic, got 'best'",
-            id="unknown rule",
-        ),
-        pytest.param(
-            {"rule": "weights", "weights": {"price": 1}}, "objective 'price'", id="unknown objective"
-        ),
+        pytest.param({"rule": "best"}, "rule must be ideal, knee, weights or lexicographic, got 'best'", id="unknown rule"),
+        pytest.param({"rule": "weights", "weights": {"price": 1}}, "objective 'price'", id="unknown objective"),
         pytest.param({"rule": "kne"}, "Did you mean 'knee'", id="nearly a rule"),
         pytest.param({"limits": {"costs": 3}}, "Did you mean 'cost'", id="nearly an objective"),
-        pytest.param(
-            {"rule": "weights", "weights": {"cost": -1}}, "at least 0, and not all 0", id="negative weight"
-        ),
+        pytest.param({"rule": "weights", "weights": {"cost": -1}}, "at least 0, and not all 0", id="negative weight"),
         pytest.param({"rule": "weights", "weights": {"cost": 0}}, "not all 0", id="no weight"),
         pytest.param({"limits": {"quality": 11}}, "the best is 10", id="a limit that nothing keeps"),
-        pytest.param(
-            {"limits": {"quality": 10, "cost": 5}},
-            "No point is within all limits",
-            id="limits that contradict",
-        ),
+        pytest.param({"limits": {"quality": 10, "cost": 5}}, "No point is within all limits", id="limits that contradict"),
     ],
-)
+)  # fmt: skip
 def test_rules_that_name_nothing_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         CURVE.pick(**options)  # type: ignore[arg-type]  # bad on purpose

@@ -117,15 +117,11 @@ def test_methods_in_one_order_everywhere_differ_for_certain() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        pytest.param(
-            lambda: rank_methods(_invented({"a": [1, 2]})), "two tables and two methods", id="one method"
-        ),
+        pytest.param(lambda: rank_methods(_invented({"a": [1, 2]})), "two tables and two methods", id="one method"),
         pytest.param(lambda: rank_methods(_invented({"a": [1, 2], "b": [1]})), "every method", id="a gap"),
-        pytest.param(
-            lambda: rank_methods(_invented({"a": [1]}), alpha=1), "alpha must be between", id="alpha"
-        ),
+        pytest.param(lambda: rank_methods(_invented({"a": [1]}), alpha=1), "alpha must be between", id="alpha"),
     ],
-)
+)  # fmt: skip
 def test_ranks_that_cannot_be_are_refused(call: Any, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         call()

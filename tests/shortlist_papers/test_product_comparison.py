@@ -263,20 +263,13 @@ def test_no_finished_run_gives_no_tables() -> None:
     [
         pytest.param([], {}, "method must be one of", id="no method"),
         pytest.param(["auto"], {}, "method must be one of", id="auto"),
-        pytest.param(
-            ["ibea"], {"n_points": 5}, "`n_points` is an option of none of the methods ibea", id="not used"
-        ),
-        pytest.param(
-            ["solrep"],
-            {"n_evaluations": 5},
-            "`n_evaluations` is an option of none of the methods solrep",
-            id="evolution only",
-        ),
+        pytest.param(["ibea"], {"n_points": 5}, "`n_points` is an option of none of the methods ibea", id="not used"),
+        pytest.param(["solrep"], {"n_evaluations": 5}, "`n_evaluations` is an option of none of the methods solrep", id="evolution only"),
         pytest.param(["ibea"], {"seed": 5}, "`seed` is an option of none", id="own option"),
         pytest.param(["ibea"], {"wings": 5}, "`wings` is an option of none", id="unknown"),
         pytest.param(["ibea"], {"seeds": []}, "the number of seeds must be at least 1", id="no seeds"),
     ],
-)
+)  # fmt: skip
 def test_bad_input_is_one_sentence(methods: list[str], options: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         compare_products(LINE, GOALS, methods, attributes=COSTS, **options)

@@ -248,11 +248,9 @@ def test_results_survive_parquet(tmp_path: Path, results: pd.DataFrame) -> None:
     [
         pytest.param(lambda: compare_methods(TABLES, ["best"]), "method must be one of", id="unknown"),
         pytest.param(lambda: compare_methods(TABLES, ["uwa"], n_folds=60), "Use fewer folds", id="folds"),
-        pytest.param(
-            lambda: compare_methods(TABLES, ["uwa"], n_folds=1), "n_folds must be at least 2", id="one"
-        ),
+        pytest.param(lambda: compare_methods(TABLES, ["uwa"], n_folds=1), "n_folds must be at least 2", id="one"),
     ],
-)
+)  # fmt: skip
 def test_bad_input_is_one_sentence(call: Any, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         call()

@@ -100,32 +100,16 @@ def test_every_format_gives_the_same_table_from_a_file_and_from_standard_input(
         pytest.param(b" \n\n", r"^t is empty\.", id="blank lines"),
         pytest.param(b"a,b\n", r"^t has a header and no rows\.", id="a header only"),
         pytest.param(b"a,b\n1,2\n3\n", r"^t, line 3: expected 2 cells as in the header, got 1\.", id="short"),
-        pytest.param(
-            b'""\n1,2\n3,4\n', r"^t must begin with the names of its columns", id="empty cell first"
-        ),
+        pytest.param(b'""\n1,2\n3,4\n', r"^t must begin with the names of its columns", id="empty cell first"),
         pytest.param(b"a,b\n1,2\n\n3,4,5\n", r"^t, line 4: expected 2 cells .*, got 3\.", id="long"),
         pytest.param(b"a,b\n1,2,3\n4,5,6\n", r"^t, line 2: .*got 3\.", id="every row is longer"),
-        pytest.param(
-            b'a,b\n1,"2\n' + b"3,4\n" * 50_000, r"^t, line \d+: a quote that opened", id="open quote"
-        ),
-        pytest.param(
-            b"x,a,x\n1,2,3\n",
-            r"^t has the column 'x' more than once, as columns 1 and 3\.",
-            id="a name twice",
-        ),
-        pytest.param(
-            workbook([["x", "x"], [1, 2]]), "has the column 'x' more than once", id="twice in Excel"
-        ),
-        pytest.param(
-            "Zoë\n1\n".encode("latin-1"), r"byte 0xeb in line 1 is not UTF-8\. .*iconv", id="latin-1"
-        ),
-        pytest.param(
-            "a,b\n1,2\n".encode("utf-16-le"), "holds zero bytes, as .* UTF-16 without", id="no mark"
-        ),
+        pytest.param(b'a,b\n1,"2\n' + b"3,4\n" * 50_000, r"^t, line \d+: a quote that opened", id="open quote"),
+        pytest.param(b"x,a,x\n1,2,3\n", r"^t has the column 'x' more than once, as columns 1 and 3\.", id="a name twice"),
+        pytest.param(workbook([["x", "x"], [1, 2]]), "has the column 'x' more than once", id="twice in Excel"),
+        pytest.param("Zoë\n1\n".encode("latin-1"), r"byte 0xeb in line 1 is not UTF-8\. .*iconv", id="latin-1"),
+        pytest.param("a,b\n1,2\n".encode("utf-16-le"), "holds zero bytes, as .* UTF-16 without", id="no mark"),
         pytest.param(b"\xff\xfea\n\x00", "is not UTF-16-LE", id="half a letter"),
-        pytest.param(
-            b"a,b;c\n1,5;2\n", r"ambiguous separator: commas and semicolons all fit", id="two separators"
-        ),
+        pytest.param(b"a,b;c\n1,5;2\n", r"ambiguous separator: commas and semicolons all fit", id="two separators"),
         pytest.param(
             b'a,b\n"1,234",x\n"12,345",y\n',
             r"numbers such as '1,234' in column 'a', which is 1234 or 1\.234\. Say which by `decimal=",
@@ -133,13 +117,11 @@ def test_every_format_gives_the_same_table_from_a_file_and_from_standard_input(
         ),
         pytest.param(gzip.compress(b"a,b\n1,2\n" * 99)[:30], "is compressed, but unpacking", id="cut gzip"),
         pytest.param(b"PK\x03\x04 and no more", "is compressed, but unpacking", id="cut zip"),
-        pytest.param(
-            _zipped(b"a\n1\n", b"a\n1\n"), "must hold one table, got an archive of 2", id="two files"
-        ),
+        pytest.param(_zipped(b"a\n1\n", b"a\n1\n"), "must hold one table, got an archive of 2", id="two files"),
         pytest.param(b"PAR1 and no more", "must be a Parquet file, but reading it failed", id="cut Parquet"),
         pytest.param(workbook([["a", "b"], [1, 2]])[:-30], "but unpacking it failed", id="cut workbook"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_table_is_refused_in_one_sentence(
     content: bytes, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

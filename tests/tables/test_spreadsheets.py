@@ -68,14 +68,10 @@ def test_a_workbook_is_read_as_a_table_again(tmp_path: Path) -> None:
     ("name", "header", "sentence"),
     [
         ("t.ods", ["a"], r"ending in \.csv or \.xlsx"),
-        (
-            "t.xlsx",
-            ["a"] * (MOST_COLUMNS + 1),
-            r"at most 1,048,576 rows and 16,384 columns, got 1 and 16,385",
-        ),
+        ("t.xlsx", ["a"] * (MOST_COLUMNS + 1), r"at most 1,048,576 rows and 16,384 columns, got 1 and 16,385"),
         ("t.xlsx", ["a" * (MOST_CHARACTERS + 1)], "at most 32,767 characters, got 32,768"),
     ],
-)
+)  # fmt: skip
 def test_what_no_sheet_holds_is_refused_and_nothing_written(
     name: str, header: list[str], sentence: str, tmp_path: Path
 ) -> None:

@@ -42,15 +42,13 @@ def test_what_is_not_counted_is_said_and_large_counts_are_powers_of_ten(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param(
-            "p cnf 2 2\n1 2 0\n", "the header says 2 clauses, the file has 1", id="truncated DIMACS"
-        ),
+        pytest.param("p cnf 2 2\n1 2 0\n", "the header says 2 clauses, the file has 1", id="truncated DIMACS"),
         pytest.param("features\n\tA\n\t\toptional\n\t\t\tB\n\t\t\tC\n\t\t\tB\n", "'B'", id="defined twice"),
         pytest.param("features\n\tA\nconstraints\n\tBB\n", "'BB'", id="unknown reference"),
         pytest.param("hello", "must be SXFM, UVL, FeatureIDE XML or DIMACS", id="no model"),
         pytest.param("", "is empty", id="empty"),
     ],
-)
+)  # fmt: skip
 def test_bad_input_is_one_sentence_and_exit_2(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "void.model").write_text(text, encoding="utf-8")
     refuse("model", "info", "void.model", message=message, cwd=tmp_path)

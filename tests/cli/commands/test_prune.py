@@ -290,15 +290,11 @@ def test_a_class_of_the_users_own_predicts_is_verified_and_known_not_to_be_expor
     joblib.dump(pool, tmp_path / "pool.joblib")
     told = ["prune", "two.csv", "--target", "outcome", "--pool", "pool.joblib", "--trust"]
     whole = done(*told, "--method", "full", "--pick", "committee", "--out", "full.joblib", cwd=tmp_path)
-    left = "our own (NearestMean) and process, scaled (GaussianProcessClassifier after StandardScaler)"
-    assert f"shortlist export cannot write {left}. --set exportable=yes leaves them out." in whole.stderr
-    assert "our own" in whole.stdout
+    left = "process, scaled (GaussianProcessClassifier after StandardScaler)"
+    assert f"our own (NearestMean) and {left}. --set exportable=yes " in whole.stderr
     done("verify", "full.joblib", "two.csv", cwd=tmp_path)
     done("predict", "full.joblib", "two.csv", "--out", "a.csv", cwd=tmp_path)
-    refused = shortlist("export", "full.joblib", "two.csv", "--out", "p.json", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "process, scaled (GaussianProcessClassifier after StandardScaler)" in refused.stderr
-    assert "Prune again with the setting exportable=yes, which leaves them out." in refused.stderr
+    refuse("export", "full.joblib", "two.csv", "--out", "p.json", message=left, cwd=tmp_path)
     some = ["--set", "exportable=yes", "--method", "full", "--out", "some.joblib"]
     assert facts_of(*told, *some, cwd=tmp_path)["selection"] == ["logistic", "tree 1", "tree 2", "tree 3"]
     done("export", "some.joblib", "two.csv", "--out", "p.json", cwd=tmp_path)
@@ -314,15 +310,13 @@ def test_advice_on_models_that_cannot_be_exported_leads_somewhere(folder: Path, 
     told = ["prune", "two.csv", "--target", "outcome", "--pool", "pool.joblib", "--trust", "--method", "full"]
 
     refused = shortlist(*told, "--set", "exportable=yes", cwd=tmp_path)
-    assert (
-        "Leave out --set exportable=yes, and answer by the model file: shortlist predict." in refused.stderr
-    )
+    assert "Leave out --set exportable=yes, and answer by the model file" in refused.stderr
     whole = done(*told, "--out", "model.joblib", cwd=tmp_path)
     assert "exportable=yes" not in whole.stderr
-    refused = shortlist("export", "model.joblib", "two.csv", "--out", "p.json", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "exportable=yes" not in refused.stderr
-    assert "Use the model file: shortlist predict." in refused.stderr
+    said = refuse(
+        "export", "model.joblib", "two.csv", "--out", "p.json", message="shortlist predict", cwd=tmp_path
+    )
+    assert "exportable=yes" not in said
     done("predict", "model.joblib", "two.csv", "--out", "answers.csv", cwd=tmp_path)
 
 
@@ -336,9 +330,7 @@ def test_several_classes_are_pruned_by_plurality(folder: Path) -> None:
     by_class = facts["test"]["pruned"]["confusion"]
     assert set(by_class) == {"0", "1", "2"}
     assert sum(sum(row.values()) for row in by_class.values()) == facts["rows"]["test"]
-    people = shortlist(*command, "--details", cwd=folder)
-    assert "the class with most votes wins" in people.stdout
-    assert "TP" not in people.stdout
+    assert "TP" not in shortlist(*command, "--details", cwd=folder).stdout
 
 
 COMPARISON = [
@@ -365,9 +357,7 @@ def test_all_methods_are_ranked_and_the_study_is_resumed(folder: Path) -> None:
 @pytest.mark.slow
 def test_all_methods_take_three_classes(folder: Path) -> None:
     run = done("compare", "three.csv", *COMPARISON, "--details", cwd=folder)
-    assert "exact" in run.stdout
-    assert "Rank: mean rank over the folds of one table" in run.stdout
-    assert "drep" in run.stdout
+    assert {"exact", "drep"} <= set(run.stdout.split())
 
 
 @pytest.mark.slow

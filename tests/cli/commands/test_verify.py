@@ -18,7 +18,7 @@ from shortlist.ensembles.committees.evidence import EnsembleSelection
 from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate
 from shortlist.results.front import Front
 from shortlist.saved_models import SavedModel, load_model, save_model
-from tests.cli.refusals import refuse
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import done, facts_of, shortlist, unwrapped
 
 pytestmark = pytest.mark.slow
@@ -82,7 +82,6 @@ def test_a_model_stands_the_check_and_its_certificate_can_be_kept(folder: Path) 
     sentence = unwrapped(run.stdout).splitlines()[1].removesuffix(".")
     assert sentence.startswith("accuracy 0.")
     assert sentence in unwrapped((folder / "pruned.txt").read_text())  # the same line of proof
-    assert "votes of the classifiers that were left out are taken from the model" in unwrapped(run.stdout)
     assert json.loads((folder / "proof.json").read_text())["format"] == "shortlist pruning certificate 1"
 
 
@@ -130,10 +129,8 @@ def test_another_table_does_not_pass(folder: Path) -> None:
 
     assert run.returncode == 1
     first, second = unwrapped(run.stdout).splitlines()
-    assert first.startswith(
-        "NOT AS CLAIMED: these are not the rows that the model was made from: 135 of the 135"
-    )
-    assert "have another class in this table" in second
+    assert "these are not the rows that the model was made from: 135 of the 135" in first
+    assert "another class" in second
 
     table.assign(a=-table["a"], b=-table["b"], c=-table["c"]).to_csv(folder / "moved.csv", index=False)
     run = shortlist("verify", "model.joblib", "moved.csv", cwd=folder)
@@ -206,7 +203,6 @@ def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None
     run = done("verify", "cheap.joblib", "table.csv", cwd=folder)
 
     assert "A selection has 1 to 2 of the" in unwrapped(run.stdout)
-    assert "within the limits on cost" in unwrapped(run.stdout)
 
 
 @pytest.mark.parametrize("field", ["cuts", "members", "threshold", "limits"])
@@ -229,9 +225,8 @@ def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:
     needed = "needs a model of shortlist prune, evolve or stage, got one of LogisticRegression"
     refuse("verify", "other.joblib", "table.csv", message=needed, cwd=folder)
     joblib.dump(load_model(folder / "model.joblib").estimator.committee.members, folder / "few.joblib")
-    run = shortlist("verify", "model.joblib", "table.csv", "--pool", "few.joblib", "--trust", cwd=folder)
-    assert run.returncode == 2
-    assert "must hold the 20 classifiers" in run.stderr
+    pool = ["--pool", "few.joblib", "--trust"]
+    refuse("verify", "model.joblib", "table.csv", *pool, message="must hold the 20 classifiers", cwd=folder)
 
 
 def test_other_rows_of_judges_are_said_to_be_others_whatever_they_answer_there(tmp_path: Path) -> None:
@@ -283,15 +278,15 @@ def test_the_front_of_stages_is_found_and_counted_again(tmp_path: Path, group: t
     rows.to_csv(tmp_path / "table.csv", index=False)
     done("stage", "table.csv", *group, "--out", "s.joblib", cwd=tmp_path)
     again = done("verify", "s.joblib", "table.csv", cwd=tmp_path)
-    assert "The search was repeated and found the same front" in again.stdout
     assert again.stdout.splitlines()[-1].startswith("Rechecked: as claimed")
     facts = facts_of("verify", "s.joblib", "table.csv", cwd=tmp_path)
     assert (facts["status"], facts["claim"], facts["failures"]) == ("rechecked", "complete", [])
     rows.assign(target=rows["target"].to_numpy()[::-1]).to_csv(tmp_path / "other.csv", index=False)
     other = shortlist("verify", "s.joblib", "other.csv", cwd=tmp_path)
     assert (other.returncode, other.stdout[:16]) == (1, "NOT AS CLAIMED: ")
-    refused = shortlist("verify", "s.joblib", "table.csv", "--certificate", "c.json", cwd=tmp_path)
-    assert (refused.returncode, "--certificate belongs to pruned ensembles" in refused.stderr) == (2, True)
+    refuse(
+        "verify", "s.joblib", "table.csv", "--certificate", "c.json", message="--certificate", cwd=tmp_path
+    )
 
 
 def test_the_front_of_committees_of_judges_is_counted_again_with_the_model_beside_it(tmp_path: Path) -> None:
@@ -307,24 +302,17 @@ def test_the_front_of_committees_of_judges_is_counted_again_with_the_model_besid
 
     found = shortlist(*asked, "--pruned", "model.joblib", cwd=tmp_path)
     facts = facts_of(*asked, "--pruned", "model.joblib", cwd=tmp_path)
-    alone = shortlist(*asked, cwd=tmp_path)
     (tmp_path / "one.lp").write_text("max\n x\nsubject to\n c: x <= 1\nbinary\n x\nend\n")
-    program = shortlist("verify", "front.parquet", "one.lp", cwd=tmp_path)
-    of_others = shortlist(*asked, "--pruned", "model.joblib", "--certificate", "c.json", cwd=tmp_path)
+    refuse(*asked, message="--pruned MODEL.joblib", cwd=tmp_path)
+    refuse("verify", "front.parquet", "one.lp", message="TABLE must be the table", cwd=tmp_path)
+    certified = ["--pruned", "model.joblib", "--certificate", "c.json"]
+    refuse(*asked, *certified, message="--certificate belongs to a model", cwd=tmp_path)
     model = shortlist("verify", "model.joblib", "answers.csv", cwd=tmp_path)
 
     assert found.returncode == 0, found.stderr + found.stdout
     assert "All 15 committees were counted" in unwrapped(found.stdout)
     assert found.stdout.splitlines()[-1] == "Rechecked: the front is complete."
     assert (facts["status"], facts["committees_counted"], facts["failures"]) == ("rechecked", 15, [])
-    assert alone.returncode == 2
-    assert "--pruned MODEL.joblib; shortlist prune writes both with" in alone.stderr
-    assert program.returncode == 2
-    assert "TABLE must be the table that the committees of the front were chosen on" in program.stderr
-    assert (of_others.returncode, "--certificate belongs to a model. Leave it out" in of_others.stderr) == (
-        2,
-        True,
-    )
     assert model.returncode == 3, model.stderr  # a walk leaves no certificate, and prices are no budget
 
 
@@ -345,22 +333,6 @@ def test_a_front_of_committees_without_its_best_point_is_not_as_claimed(tmp_path
 
     assert found.returncode == 1
     assert found.stdout.startswith("NOT AS CLAIMED: the committee of ")
-    assert "note: the votes of candidates that are not in the model's committee are taken" in found.stderr
-
-
-@pytest.mark.parametrize(
-    ("first", "said"),
-    [
-        ("front.csv", "a .csv holds no proof"),
-        ("program.lp", "The table, program or feature model comes second"),
-    ],
-)
-def test_files_that_are_neither_models_nor_fronts_are_told_apart(
-    tmp_path: Path, first: str, said: str
-) -> None:
-    for name in (first, "other.lp"):
-        (tmp_path / name).write_text("cost,value\n1,2\n")
-    refuse("verify", first, "other.lp", message=said, cwd=tmp_path)
 
 
 def test_points_compared_by_cases_are_not_called_rechecked(tmp_path: Path) -> None:
@@ -377,8 +349,10 @@ def test_points_compared_by_cases_are_not_called_rechecked(tmp_path: Path) -> No
     assert "compared with the best single classifier by cases" in " ".join(run.stdout.split())
 
 
-def test_a_proof_of_completeness_has_left(tmp_path: Path) -> None:
-    refuse(
-        "verify", "f.parquet", "m.uvl", "--certificate", "proof.drat",
-        message="--certificate .drat has left. Leave it out: verify itself looks", cwd=tmp_path,
-    )  # fmt: skip
+@refusals("verify")
+def test_files_that_hold_no_proof_and_a_proof_of_completeness_are_refused(
+    tmp_path: Path, refused: Callable[[Path], None]
+) -> None:
+    for name in ("front.csv", "program.lp", "other.lp"):
+        (tmp_path / name).write_text("cost,value\n1,2\n")
+    refused(tmp_path)

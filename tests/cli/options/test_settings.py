@@ -186,17 +186,14 @@ def command(context: typer.Context, *, methods: str | None = None, one: One, fro
     [
         (["--folds", "5"], "--folds belongs to `methods`. Leave it out, or add `methods='all'`."),
         (["--folds", "10"], "--folds belongs to `methods`. Leave it out, or add `methods='all'`."),
-        (
-            ["-r", "2", "--folds", "5"],
-            "--folds and --repeats belong to `methods`. Leave them out, or add `methods='all'`.",
-        ),
+        (["-r", "2", "--folds", "5"], "--folds and --repeats belong to `methods`. Leave them out, or add `methods='all'`."),
         (["--methods", "all", "--trust"], "--trust cannot be used with `methods`. Leave it out."),
         (["--methods", "all", "--folds", "10"], None),
         (["--trust"], None),
         (["--pick", "knee"], "--pick belongs to --objectives. Leave it out."),
         ([], None),
     ],
-)
+)  # fmt: skip
 def test_given_options_that_nothing_uses_are_refused_also_when_they_equal_the_default(
     arguments: list[str], message: str | None
 ) -> None:

@@ -162,34 +162,19 @@ def test_limits_that_nothing_keeps_are_a_status_with_a_reason(pool: Any) -> None
     [
         pytest.param({}, np.zeros(240), "one class only", id="one class"),
         pytest.param({}, np.arange(240) % 3, "use a pool fitted on these classes", id="three classes"),
-        pytest.param(
-            {"positive": 1}, np.arange(240) % 3, "left out with 3 classes", id="one positive of three classes"
-        ),
-        pytest.param(
-            {"objective": "recall"},
-            np.arange(240) % 3,
-            "with 3 classes, or weights, got 'recall'",
-            id="recall of three classes",
-        ),
+        pytest.param({"positive": 1}, np.arange(240) % 3, "left out with 3 classes", id="one positive of three classes"),
+        pytest.param({"objective": "recall"}, np.arange(240) % 3, "with 3 classes, or weights, got 'recall'", id="recall of three classes"),
         pytest.param({}, np.arange(239) % 2, "240 and 239 rows", id="lengths differ"),
-        pytest.param(
-            {}, np.where(Y == 1, "a", "b"), "use a pool fitted on these classes", id="classes differ"
-        ),
+        pytest.param({}, np.where(Y == 1, "a", "b"), "use a pool fitted on these classes", id="classes differ"),
         pytest.param({"positive": 7}, Y, "positive must be one of the classes 0 or 1", id="unknown positive"),
-        pytest.param(
-            {"time_limit_s": 0}, Y, "time_limit_s must be a number of seconds above 0", id="no time"
-        ),
-        pytest.param(
-            {"max_cost": 3}, Y, "`max_cost` needs the cost of every member", id="a budget without costs"
-        ),
+        pytest.param({"time_limit_s": 0}, Y, "time_limit_s must be a number of seconds above 0", id="no time"),
+        pytest.param({"max_cost": 3}, Y, "`max_cost` needs the cost of every member", id="a budget without costs"),
         pytest.param({"n_jobs": 0}, Y, "n_jobs must be a number of workers", id="no workers"),
         pytest.param({"random_state": -1}, Y, "random_state must be at least 0", id="a negative seed"),
-        pytest.param(
-            {"member_costs": [1.0], "max_cost": 3}, Y, "one cost per classifier, 10, got 1", id="few costs"
-        ),
+        pytest.param({"member_costs": [1.0], "max_cost": 3}, Y, "one cost per classifier, 10, got 1", id="few costs"),
         pytest.param({"min_size": -1}, Y, "min_size must be at least 0", id="a negative size"),
     ],
-)
+)  # fmt: skip
 def test_bad_input_is_one_sentence(pool: Any, options: dict[str, Any], y: NDArray[Any], message: str) -> None:
     pruner = ExactPruner(**{"pool": pool, **options})
     with pytest.raises(BadInputError, match=f"(?i){message}"):

@@ -202,13 +202,9 @@ def test_a_saved_committee_is_found_as_it_claims(fitted: GreedyMeansPruner, tmp_
     [
         pytest.param({"n_steps": 0}, "n_steps must be", id="steps"),
         pytest.param({"n_bags": -1}, "n_bags must be", id="bags"),
-        pytest.param(
-            {"pool": [LinearSVC().fit(GREEDY_X, GREEDY_Y)]},
-            "needs probabilities of every",
-            id="no probabilities",
-        ),
+        pytest.param({"pool": [LinearSVC().fit(GREEDY_X, GREEDY_Y)]}, "needs probabilities of every", id="no probabilities"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_used_is_refused(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(BadInputError, match=sentence):
         GreedyMeansPruner(**{"n_classifiers": 2, "random_state": 0} | options).fit(GREEDY_X, GREEDY_Y)

@@ -38,13 +38,10 @@ def test_a_budget_above_all_costs_is_no_limit(max_cost: float) -> None:
     [
         (np.float64(-1), " must be finite and at least 0, got -1.0 for "),
         (np.float64("inf"), " must be finite and at least 0, got inf for "),
-        (
-            np.float64(1e-10),
-            " must keep their first six digits when they are rounded to 9 decimals, got 1e-10. ",
-        ),
+        (np.float64(1e-10), " must keep their first six digits when they are rounded to 9 decimals, got 1e-10. "),
         (np.float64(1e16), " must have fewer digits to stay exact. "),
     ],
-)
+)  # fmt: skip
 def test_a_cost_that_cannot_be_is_named_as_the_user_does(
     cost: np.float64, message: str, costs_are: str
 ) -> None:

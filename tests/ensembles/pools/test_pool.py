@@ -499,10 +499,7 @@ class TestAsPool:
             ([GaussianNB()], r"pool\[0\] is a GaussianNB that is not fitted. Call its fit first"),
             ([WithoutProbabilities(), GaussianNB()], r"pool\[1\] is a GaussianNB that is not fitted"),
             ([make_pipeline(GaussianNB())], r"pool\[0\] is a Pipeline that is not fitted"),
-            (
-                [LinearRegression().fit([[0], [1]], [0, 1])],
-                r"pool\[0\] must be a fitted classifier, got a LinearRegression",
-            ),
+            ([LinearRegression().fit([[0], [1]], [0, 1])], r"pool\[0\] must be a fitted classifier, got a LinearRegression"),
             ([KMeans(1)], r"pool\[0\] must be a fitted classifier, got a KMeans"),
             ({"tree": GaussianNB()}, r"pool\['tree'\] is a GaussianNB that is not fitted"),
             (["tree"], r"pool\[0\] must be a fitted classifier, got 'tree'"),
@@ -511,12 +508,9 @@ class TestAsPool:
                 [Answering(1), WithoutProbabilities()],
                 r"pool\[0\] has 0 and 1 and pool\[1\], a WithoutProbabilities, has benign and malignant",
             ),
-            (
-                RandomForestClassifier(2).fit([[0], [1]], [[0, 1], [1, 0]]),
-                "RandomForestClassifier with several outputs",
-            ),
+            (RandomForestClassifier(2).fit([[0], [1]], [[0, 1], [1, 0]]), "RandomForestClassifier with several outputs"),
         ],
-    )
+    )  # fmt: skip
     def test_what_is_no_pool_is_named(self, source: Any, message: str) -> None:
         with pytest.raises(BadInputError, match=message):
             as_pool(source)
@@ -555,13 +549,10 @@ class TestPool:
             ({"costs": np.ones(3)}, "costs must have one entry per classifier, 20, got 3"),
             ({"costs": np.full(20, -1.0)}, "costs must be numbers of at least 0"),
             ({"costs": np.full(20, np.nan)}, r"costs must be numbers of at least 0, got NaN for '"),
-            (
-                {"names": ("same",) * 20},
-                "the names of a pool's classifiers must all differ, got 'same' more than once",
-            ),
+            ({"names": ("same",) * 20}, "the names of a pool's classifiers must all differ, got 'same' more than once"),
             ({"families": ()}, "families must have one entry per classifier"),
         ],
-    )
+    )  # fmt: skip
     def test_a_pool_that_does_not_fit_together_is_refused(
         self, cancer_pool: Pool, changes: dict[str, Any], message: str
     ) -> None:

@@ -83,20 +83,8 @@ def _tilted(certificate: Any, tilt: float) -> Any:
         (lambda c: c | {"limits": c["limits"] | {"max_size": 0}}, "not"),
         (lambda c: {name: field for name, field in c.items() if name != "goal"}, "not readable"),
     ],
-    ids=[
-        "value",
-        "bound",
-        "sizes",
-        "data",
-        "members",
-        "alias",
-        "no-number",
-        "infinity",
-        "overflow",
-        "limits",
-        "fields",
-    ],
-)
+    ids=["value", "bound", "sizes", "data", "members", "alias", "no-number", "infinity", "overflow", "limits", "fields"],
+)  # fmt: skip
 def test_a_false_certificate_is_refused(spoil: Any, why: str) -> None:
     votes = mean_oracles.random_pool(25, 8, 3)
     certificate, _ = _certified(votes, "log-loss")

@@ -282,18 +282,14 @@ def test_contradictory_clauses_have_an_empty_complete_front() -> None:
 @pytest.mark.parametrize(
     ("costs", "offsets", "tolerance", "message"),
     [
-        pytest.param(
-            [[1, 2, 3]], None, None, r"costs must have shape \(n_objectives, 2\)", id="too many variables"
-        ),
+        pytest.param([[1, 2, 3]], None, None, r"costs must have shape \(n_objectives, 2\)", id="too many variables"),
         pytest.param([[0.5, 1]], None, None, "costs must be integers, got float64", id="real costs"),
         pytest.param([[2**52, 2**52]], None, None, "less than 2\\^53", id="too large"),
         pytest.param([[1, 2]], [1, 2], None, "offsets must be 1 integers", id="too many offsets"),
-        pytest.param(
-            [[1, 2]], None, [-1.0], "tolerance must be 1 numbers of at least 0", id="negative tolerance"
-        ),
+        pytest.param([[1, 2]], None, [-1.0], "tolerance must be 1 numbers of at least 0", id="negative tolerance"),
         pytest.param([[1, 2], [1, 2]], None, [0.0], "tolerance must be 2 numbers", id="too few tolerances"),
     ],
-)
+)  # fmt: skip
 def test_input_that_does_not_fit_is_refused(
     costs: list[list[float]], offsets: list[int] | None, tolerance: list[float] | None, message: str
 ) -> None:

@@ -81,13 +81,11 @@ def test_the_offset_counts_but_does_not_change_the_step() -> None:
         pytest.param([OTHER], "at least two objectives", id="one objective"),
         pytest.param([OTHER, OTHER], "names must differ", id="one name"),
         pytest.param([linear("a", [1 / 3, 1.0]), OTHER], "Round them to at most 9 decimals", id="a third"),
-        pytest.param(
-            [linear("a", [0.1, 1.0], scale=1), OTHER], "got 0.1. Give the objective `scale=None`", id="scale"
-        ),
+        pytest.param([linear("a", [0.1, 1.0], scale=1), OTHER], "got 0.1. Give the objective `scale=None`", id="scale"),
         pytest.param([linear("a", [0.0, 1.0], scale=1, offset=0.5), OTHER], "got 0.5", id="offset"),
         pytest.param([linear("a", [2.0**52, 2.0**52]), OTHER], "below 2\\^53", id="too large"),
     ],
-)
+)  # fmt: skip
 def test_what_is_not_exact_is_refused(objectives: list[LinearObjective], message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         integer_objectives(program_of(*objectives))

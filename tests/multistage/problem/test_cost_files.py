@@ -190,12 +190,9 @@ def test_what_prices_are_made_of_is_no_attribute_even_if_asked_for(tmp_path: Pat
     [
         ("-1", r"hours of 'sugar' must be a number of at least 0, got -1\. Mend or drop the entry\."),
         ("soon", r"hours of 'sugar' must be a number of at least 0, got 'soon'\. Mend or drop the entry\."),
-        (
-            "",
-            r"hours of 'sugar' must be a number of at least 0, got NaN, as of an empty cell\. Mend or drop the entry\.",
-        ),
+        ("", r"hours of 'sugar' must be a number of at least 0, got NaN, as of an empty cell\. Mend or drop the entry\."),
     ],
-)
+)  # fmt: skip
 def test_an_attribute_that_is_asked_for_must_be_numbers(tmp_path: Path, cell: str, sentence: str) -> None:
     (tmp_path / "prices.csv").write_text(HOURS.replace("2.5", cell), encoding="utf-8")
     names = ["age", "sugar", "fat"]

@@ -233,24 +233,12 @@ def test_the_command_chooses_and_measures_by_the_cost_of_errors(folder: Path) ->
     [
         ("--error-costs sick=2", "--error-costs must name classes, healthy, ill, got 'sick'"),
         ("--error-costs gone.csv", "gone.csv cannot be read"),
-        (
-            "--error-costs ill=1.5",
-            "--error-costs must be whole numbers from 0 to 1,000,000, got 1.5 for 'ill'",
-        ),
-        (
-            "--error-costs ill=2 --final reject",
-            "--final must be answer or hand-over=PRICE where errors have costs",
-        ),
-        (
-            "--error-costs ill=2 --final later",
-            "--final must be answer, hand-over=PRICE or reject, got 'later'",
-        ),
+        ("--error-costs ill=1.5", "--error-costs must be whole numbers from 0 to 1,000,000, got 1.5 for 'ill'"),
+        ("--error-costs ill=2 --final reject", "--final must be answer or hand-over=PRICE where errors have costs"),
+        ("--error-costs ill=2 --final later", "--final must be answer, hand-over=PRICE or reject, got 'later'"),
         ("--error-costs ill=2 --set penalty=ill=1", "--set penalty cannot be used with --error-costs"),
-        (
-            "--error-costs ill=2 --answer-accuracy 0.9",
-            "--answer-accuracy must be left out where errors have costs",
-        ),
+        ("--error-costs ill=2 --answer-accuracy 0.9", "--answer-accuracy must be left out where errors have costs"),
     ],
-)
+)  # fmt: skip
 def test_a_command_line_that_says_two_things_is_refused(folder: Path, words: str, message: str) -> None:
     refuse(*WORDS, *words.split(), message=message, cwd=folder)

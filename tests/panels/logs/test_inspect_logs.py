@@ -143,30 +143,20 @@ def _archive(**members: bytes) -> bytes:
         pytest.param(b"null", "must be an object, got null", id="null"),
         pytest.param(b'{"id": {}, "epoch": 1}', "must have a name or number as 'id'", id="id is an object"),
         pytest.param(b'{"id": 1, "epoch": 1, "scores": [1]}', "must have an object as 'scores'", id="scores"),
-        pytest.param(
-            b'{"id": 1, "epoch": 1, "total_time": "soon"}',
-            "finite numbers of at least 0 as latency",
-            id="time",
-        ),
+        pytest.param(b'{"id": 1, "epoch": 1, "total_time": "soon"}', "finite numbers of at least 0 as latency", id="time"),
         pytest.param(
             b'{"id": 1, "epoch": 1, "model_usage": {"m": {"total_cost": NaN}}}',
             "must hold at least one label",
             id="a cost that is not a number is not told",
         ),
-        pytest.param(
-            b'{"id": 1, "epoch": 1, "model_usage": {"m": {"total_cost": -1}}}',
-            "at least 0 as price",
-            id="negative",
-        ),
-        pytest.param(
-            b'{"id": 1, "epoch": 1, "model_usage": {"m": {"total_cost": 1e999}}}', "as price", id="infinite"
-        ),
+        pytest.param(b'{"id": 1, "epoch": 1, "model_usage": {"m": {"total_cost": -1}}}', "at least 0 as price", id="negative"),
+        pytest.param(b'{"id": 1, "epoch": 1, "model_usage": {"m": {"total_cost": 1e999}}}', "as price", id="infinite"),
         pytest.param(b'{"id": ' + b"9" * 10**6 + b"}", "a name or number as 'epoch'", id="digits"),
         pytest.param(b"[" * 10**6, "nested too deeply", id="nested"),
         pytest.param(b'{"id": 1, "epoch"', "reading it failed: Expecting ':'", id="cut"),
         pytest.param(b"\xff\xfe\xff", "not UTF-16-LE|zero bytes|UTF-8", id="bytes"),
     ],
-)
+)  # fmt: skip
 def test_samples_of_wrong_kinds_are_refused_in_a_sentence(
     tmp_path: Path, sample: bytes, message: str
 ) -> None:

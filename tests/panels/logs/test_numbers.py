@@ -191,14 +191,10 @@ def test_models_without_a_price_per_token_are_named(tmp_path: Path) -> None:
         ("costs", "name,cost\na,x\n", "finite numbers of at least 0 as price"),
         ("token_prices", "{}", "must tell input_cost_per_token"),
         ("token_prices", "[1]", "must tell input_cost_per_token"),
-        (
-            "token_prices",
-            json.dumps({"m": {"input_cost_per_token": -1, "output_cost_per_token": 1}}),
-            "at least 0",
-        ),
+        ("token_prices", json.dumps({"m": {"input_cost_per_token": -1, "output_cost_per_token": 1}}), "at least 0"),
         ("token_prices", json.dumps({"m": {"mode": "image"}}), "must price at least one model"),
     ],
-)
+)  # fmt: skip
 def test_tables_of_prices_that_cannot_be_used_are_refused(
     tmp_path: Path, kind: str, prices: str, message: str
 ) -> None:

@@ -158,19 +158,13 @@ def judged() -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param(
-            battles(), "'winner', 'turn' and 'tstamp', none of which ever agrees", id="battles of an arena"
-        ),
-        pytest.param(
-            measured(),
-            "got none of them in 'user_input', 'response', 'faithfulness'",
-            id="metrics of answers",
-        ),
+        pytest.param(battles(), "'winner', 'turn' and 'tstamp', none of which ever agrees", id="battles of an arena"),
+        pytest.param(measured(), "got none of them in 'user_input', 'response', 'faithfulness'", id="metrics of answers"),
         pytest.param(traced(), "got 'outputs' and 'reference_outputs', which may be it", id="traces"),
         pytest.param(rated(), "whose answers are in 'joy' or 'anger'", id="several questions a rater"),
         pytest.param(judged(), "must have scores from 0 to 1", id="marks from 1 to 10"),
     ],
-)
+)  # fmt: skip
 def test_tables_of_other_tools_are_refused_with_what_to_name(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(text)

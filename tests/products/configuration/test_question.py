@@ -63,13 +63,11 @@ def test_none_stands_for_the_default() -> None:
         pytest.param("solrep", {"n_points": -1}, "n_points must be at least 0", id="points"),
         pytest.param("solrep", {"solve_limit_s": 0.0}, "solve_limit_s must be", id="no time"),
         pytest.param("solrep", {"workers": 0}, "workers must be a number of workers", id="no workers"),
-        pytest.param(
-            "solrep", {"workers": 2, "rule": "adaptive"}, "workers must be 1 with rule", id="adaptive"
-        ),
+        pytest.param("solrep", {"workers": 2, "rule": "adaptive"}, "workers must be 1 with rule", id="adaptive"),
         pytest.param("exact", {"seed": -1}, "seed must be at least 0", id="seed"),
         pytest.param("diagram", {"max_bytes": 0}, "max_bytes must be at least 1", id="bytes"),
     ],
-)
+)  # fmt: skip
 def test_bad_options_are_named(method: str, given: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         search_options(method, **given)

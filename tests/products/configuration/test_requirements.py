@@ -50,42 +50,19 @@ def test_every_form_of_a_partial_configuration_is_read(
     [
         pytest.param("a.csv", "feature,selected\nShop,2\n", r":2: selected must be 1, 0", id="truth"),
         pytest.param("a.csv", "feature,selected\nShop\n", r":2: the row must have 2 columns", id="columns"),
-        pytest.param(
-            "a.txt", "Shop\nWebb Server\n", r":2: .*'Webb Server'. Did you mean 'Web Server'", id="unknown"
-        ),
-        pytest.param(
-            "a.txt", "Shop\n-Shop\n", r":2: feature 'Shop' is selected and deselected, see line 1", id="both"
-        ),
-        pytest.param(
-            "Yes_a.txt", "2   Shop\n", r":1: variable 2 is 'Web Server' in the model, got 'Shop'", id="name"
-        ),
-        pytest.param(
-            "Yes_a.txt", "9   Shop\n", r":1: the line must start with a variable 1 to 4", id="number"
-        ),
-        pytest.param(
-            "Yes_a.txt",
-            "9" * 5000 + " Shop\n",
-            r":1: the line must start with a variable 1 to 4",
-            id="number of 5,000 digits",
-        ),
+        pytest.param("a.txt", "Shop\nWebb Server\n", r":2: .*'Webb Server'. Did you mean 'Web Server'", id="unknown"),
+        pytest.param("a.txt", "Shop\n-Shop\n", r":2: feature 'Shop' is selected and deselected, see line 1", id="both"),
+        pytest.param("Yes_a.txt", "2   Shop\n", r":1: variable 2 is 'Web Server' in the model, got 'Shop'", id="name"),
+        pytest.param("Yes_a.txt", "9   Shop\n", r":1: the line must start with a variable 1 to 4", id="number"),
+        pytest.param("Yes_a.txt", "9" * 5000 + " Shop\n", r":1: the line must start with a variable 1 to 4", id="number of 5,000 digits"),
         pytest.param("a.txt", "1   Shop\n", r"must be called Yes_... or No_", id="unnamed list"),
         pytest.param("a.config", "<x/>", r":1: the XML must be a <configuration>", id="other XML"),
         pytest.param("a.config", "<configuration><x/></configuration>", r":1: .*got <x>", id="other element"),
-        pytest.param(
-            "a.config",
-            '<configuration>\n<feature name="Sop"/></configuration>',
-            r":2: .*Did you mean 'Shop'",
-            id="XML name",
-        ),
-        pytest.param(
-            "a.config",
-            '<configuration><feature manual="yes" name="Shop"/></configuration>',
-            r"got 'yes'",
-            id="state",
-        ),
+        pytest.param("a.config", '<configuration>\n<feature name="Sop"/></configuration>', r":2: .*Did you mean 'Shop'", id="XML name"),
+        pytest.param("a.config", '<configuration><feature manual="yes" name="Shop"/></configuration>', r"got 'yes'", id="state"),
         pytest.param("a.txt", "5 0\n", r":1: a literal must name a variable 1 to 4, got 5", id="literal"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_file_gets_a_sentence_with_the_line(name: str, text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(BadFileError, match=message):
         read_requirements(_file(tmp_path, text, name), MODEL)

@@ -163,15 +163,11 @@ def test_cost_ordered_stages_are_stages_with_that_assignment() -> None:
     ("options", "sentence"),
     [
         pytest.param({"feature_costs": {"a": 1}}, "must price every feature", id="missing price"),
-        pytest.param(
-            {"feature_costs": COSTS | {"z": 1}},
-            "must name columns of the table, got 'z'",
-            id="no such column",
-        ),
+        pytest.param({"feature_costs": COSTS | {"z": 1}}, "must name columns of the table, got 'z'", id="no such column"),
         pytest.param({"feature_costs": COSTS | {"a": -1}}, "at least 0, got -1", id="negative price"),
         pytest.param({"confidence": 1.5}, r"confidence must be in \(0, 1\]", id="confidence"),
     ],
-)
+)  # fmt: skip
 def test_bad_questions_are_refused(opponent: Any, options: dict[str, Any], sentence: str) -> None:
     X, y = mixed(40)
     with pytest.raises(BadInputError, match=sentence):
