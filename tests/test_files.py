@@ -102,9 +102,7 @@ def test_a_changed_file_is_a_strangers(tmp_path: Path) -> None:
 def test_a_policy_in_place_of_a_model_is_named(tmp_path: Path) -> None:
     file = tmp_path / "panel.json"
     file.write_text('{"format": "shortlist-policy", "version": 1}')
-    with pytest.raises(
-        BadFileError, match=r"is an exported policy, and no model\. Answer by it with its reader"
-    ):
+    with pytest.raises(BadFileError, match=r"is an exported policy, and no model\. Answer by it with its"):
         load_object(file, trust=True)
 
 

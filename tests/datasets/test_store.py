@@ -65,9 +65,7 @@ def test_a_row_with_too_few_cells_is_named() -> None:
     "content", [b"", ORIGINAL_ROWS[:-1], ORIGINAL_ROWS.replace(b"a", b"A"), ORIGINAL_ROWS + b"\n"]
 )
 def test_another_file_is_refused(content: bytes) -> None:
-    with pytest.raises(
-        BadFileError, match=f"must hold 15 bytes with the SHA-256 .*, got {len(content)} bytes"
-    ):
+    with pytest.raises(BadFileError, match=f"must hold 15 bytes with the SHA-256 .*, got {len(content)}"):
         checked_original(_source(), content, "it.data")
 
 

@@ -107,18 +107,14 @@ def test_too_few_cases_of_a_class_are_refused_in_one_sentence() -> None:
     y = np.where(CASES == 0, "ill", "well")
     found = prune_table(X, y, OrderedPruner(), n_classifiers=2, cases=CASES)
     assert found.n_rows["test"] == (y == "well").sum()  # whose only case is ill is fitted and not measured
-    with pytest.raises(
-        BadInputError, match="every class needs cases in each part of the split, got 1 of 'ill'"
-    ):
+    with pytest.raises(BadInputError, match=r"every class needs cases in each part of the.*got 1 of 'ill'"):
         prune_table(X, y, OrderedPruner(), n_classifiers=2, cases=CASES, measuring=Measuring(PAPER))
     with pytest.raises(BadInputError, match="so 4 cases of each, got 1 of 'ill'"):
         split_three(y, cases=CASES)
     with pytest.raises(BadInputError, match="at least 3 cases each, one per fold, got 1 of 'ill'"):
         compare_methods({"t": (X, y, CASES)}, ["full"], n_folds=3)
     three, cases = np.array(["a", "b", "c", "c", "b", "b"]), np.array([0, 0, 1, 1, 2, 3])
-    with pytest.raises(
-        BadInputError, match="the cases that fit must have rows of every class, got none of 'a'"
-    ):
+    with pytest.raises(BadInputError, match=r"the cases that fit must have rows of every.*got none of 'a'"):
         split_cases(three, cases, lambda _: (np.array([1, 2, 3]), np.array([0])))
 
 

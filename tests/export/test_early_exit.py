@@ -162,7 +162,5 @@ def test_an_order_that_settles_otherwise_is_refused_and_a_damaged_one_too(
     model = SavedModel(BaselinePruner(few).fit(rows[100:], y[100:]), tuple(rows.columns), "class")
     policy = policy_of(model)
     monkeypatch.setattr(reader, "_outcomes", lambda *_: {0})  # as if every row were settled at once
-    with pytest.raises(
-        BadInputError, match="must be answered alike by all members and by those that settle it"
-    ):
+    with pytest.raises(BadInputError, match="must be answered alike by all members and by those that settle"):
         check_policy(policy, model, rows[np.asarray(model.estimator.predict(rows) == 1)][:5])

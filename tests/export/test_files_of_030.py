@@ -20,7 +20,5 @@ def test_an_exported_policy_answers_every_row_as_it_did(name: str) -> None:
 
 
 def test_a_saved_panel_is_refused_with_how_to_make_it_anew() -> None:
-    with pytest.raises(
-        reader.ReaderError, match="of another version of Shortlist: make it anew by shortlist panel"
-    ):
+    with pytest.raises(reader.ReaderError, match="of another version of Shortlist: make it anew by"):
         reader.load(str(FILES / "panel.json"))

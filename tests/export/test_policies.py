@@ -308,9 +308,7 @@ def test_a_policy_that_answers_otherwise_is_refused(half: tuple[Pool, Any]) -> N
     model = saved(OrderedPruner(pool, voting="averaged").fit(TABLE[150:], y[150:]))
     policy = policy_of(model)
     policy["classes"] = policy["classes"][::-1]
-    with pytest.raises(
-        BadInputError, match="row 1 of the table must be answered by the policy as by the model"
-    ):
+    with pytest.raises(BadInputError, match="row 1 of the table must be answered by the policy as by the"):
         check_policy(policy, model, TABLE)
     with pytest.raises(BadInputError, match="a policy is checked on rows, got none"):
         check_policy(policy, model, TABLE[:0])
@@ -320,16 +318,12 @@ def test_members_that_cannot_be_written_are_named() -> None:
     rows = TABLE[["a", "b"]].to_numpy()
     own = [GaussianProcessClassifier().fit(rows[:150], CODES[:150])]
     pruner = OrderedPruner(own).fit(rows[150:], CODES[150:])
-    with pytest.raises(
-        BadInputError, match=r"got GaussianProcessClassifier \(GaussianProcessClassifier\)\. Use"
-    ):
+    with pytest.raises(BadInputError, match=r"got GaussianProcessClassifier \(GaussianProcessClassifier\)\."):
         policy_of(SavedModel(pruner, ("a", "b"), "class"))
 
 
 def test_models_and_pools_of_another_kind_are_refused() -> None:
-    with pytest.raises(
-        BadInputError, match="a policy is made of a model of prune, evolve or stage, got one of"
-    ):
+    with pytest.raises(BadInputError, match="a policy is made of a model of prune, evolve or stage, got one"):
         policy_of(SavedModel(DecisionTreeClassifier(), ("a",), "class"))
     rows = TABLE[["a", "b"]].to_numpy()
     tree = DecisionTreeClassifier().fit(rows, CODES)
@@ -365,9 +359,7 @@ def test_a_graph_that_answers_otherwise_and_one_without_rows_are_refused(half: t
     with pytest.raises(BadInputError, match="an ONNX file is checked on rows, got none"):
         check_onnx(onnx_of(policy), model, TABLE[:0], policy)
     policy["classes"] = policy["classes"][::-1]
-    with pytest.raises(
-        BadInputError, match="row 1 of the table must be answered by the ONNX file as by the model"
-    ):
+    with pytest.raises(BadInputError, match="row 1 of the table must be answered by the ONNX file as by the"):
         check_onnx(onnx_of(policy), model, TABLE, policy)
 
 

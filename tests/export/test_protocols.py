@@ -209,9 +209,7 @@ def test_a_classifier_without_a_sum_is_named() -> None:
 
 def test_what_is_no_model_of_stages_is_refused() -> None:
     pruner = ExactPruner(n_classifiers=3, random_state=0).fit(TABLE[["a", "f"]], CODES)
-    with pytest.raises(
-        BadInputError, match=r"made of a model of stages, got one of shortlist prune\. Write a pol"
-    ):
+    with pytest.raises(BadInputError, match=r"made of a model of stages, got one of shortlist prune\. Write"):
         protocol_of(SavedModel(pruner, ("a", "f"), "state"))
 
 

@@ -615,9 +615,7 @@ def test_a_missing_solver_says_how_to_install_it(
 
 
 def test_an_unknown_solver_is_refused() -> None:
-    with pytest.raises(
-        BadInputError, match=r"solver must be one of cplex, cpsat, gurobi, highs or scip, got 'higs'"
-    ):
+    with pytest.raises(BadInputError, match=r"solver must be one of cplex, cpsat, gurobi, highs.*got 'higs'"):
         open_solver("higs")
 
 

@@ -516,9 +516,7 @@ def test_bad_tables_are_refused() -> None:
         clf.fit(X, ["ill"] * len(X))
     with pytest.raises(BadInputError, match="validation must hold the classes of y"):
         clf.fit(X, y, validation=(X, np.where(y == "ill", "ill", "new")))
-    with pytest.raises(
-        BadInputError, match="validation must hold at least two classes to validate on, got 'ill' only"
-    ):
+    with pytest.raises(BadInputError, match=r"validation must hold at least two classes to.*got 'ill' only"):
         clf.fit(X, y, validation=(X, ["ill"] * len(X)))
     with pytest.raises(BadInputError, match="X and y must have one entry per row"):
         clf.fit(X, y[:-1])

@@ -112,10 +112,7 @@ def test_missing_values_are_counted_unless_there_is_a_default(tmp_path: Path) ->
 @pytest.mark.parametrize("value", ["cheap", "nan", "inf", "1_000", "1e400", "0x10"])
 def test_a_value_that_is_no_number_is_named_with_its_line(value: str, tmp_path: Path) -> None:
     table = read_attributes(_table(tmp_path, f"feature,cost\nLogging,{value}\n"), MODEL)
-    with pytest.raises(
-        BadInputError,
-        match=rf":2: 'cost' of 'Logging' must be a number below 10\^19, written like 12.50, got '{value}'",
-    ):
+    with pytest.raises(BadInputError, match=rf":2: 'cost' of 'Logging' must be a number.*got '{value}'"):
         exact_attribute(table, "cost", MODEL, default=0)
 
 
@@ -319,10 +316,7 @@ def test_the_cell_that_does_not_fit_the_others_is_named(cells: list[str], senten
 
 def test_features_with_children_are_not_among_those_counted_as_lacking() -> None:
     model = make_model(["R", "A", "B", "C"], root=0, groups=[make_group(0, [1, 2, 3], "or")])
-    with pytest.raises(
-        BadInputError,
-        match="must give 'cost' for every feature without children, but 2 of 3 lack it: B and C",
-    ):
+    with pytest.raises(BadInputError, match=r"must give 'cost' for every.* but 2 of 3 lack it: B and C"):
         exact_attribute(AttributeTable("p.csv", {"cost": {1: "5"}}), "cost", model)
 
 

@@ -161,7 +161,5 @@ def test_an_unknown_name_brings_the_ones_like_it() -> None:
 
 
 def test_an_unknown_kind_of_group_is_refused() -> None:
-    with pytest.raises(
-        BadInputError, match=r"kind must be one of .*, got 'optionel'\. Did you mean 'optional'"
-    ):
+    with pytest.raises(BadInputError, match=r"kind must be one of.*got 'optionel'\. Did you mean 'optional'"):
         make_group(0, [1], "optionel")

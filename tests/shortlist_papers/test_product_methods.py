@@ -18,9 +18,7 @@ def test_evolution_has_options_of_its_own() -> None:
     for method in EVOLUTIONARY_METHODS:
         assert method_options(method, n_evaluations=200, n_starts=2).seed == 0
         assert takes(method, "study") == (method != "nsga2")
-        with pytest.raises(
-            BadInputError, match=rf"^`solver` is no option of `method='{method}'`, which has "
-        ):
+        with pytest.raises(BadInputError, match=rf"^`solver` is no option of `method='{method}'`, which has"):
             method_options(method, solver="scip")
     assert method_options("ibea", n_starts=None) == KeptEvolutionOptions()
 

@@ -264,17 +264,13 @@ def test_folds_that_leave_too_few_rows_to_prune_are_refused_before_a_pool_is_fit
     rare = np.where(np.arange(90) < 3, "rare", np.where(y == 1, "a", "b"))
     two = np.where(np.arange(90) < 3, "rare", "often")
     for method, labels in (("uwa", two), ("exact", rare)):
-        with pytest.raises(
-            BadInputError, match="leave 2 rows of a class to fit and to prune on, got 1 of 'rare'"
-        ):
+        with pytest.raises(BadInputError, match=r"leave 2 rows of a class to fit and to.*got 1 of 'rare'"):
             compare_methods({"t": (X, labels)}, [method], n_folds=2)
 
 
 def test_exact_pruning_without_a_selection_says_so_with_its_fold() -> None:
     methods = {"exact": ExactPruner(diversity={"each": 1.0}, min_size=3)}
-    with pytest.raises(
-        BadInputError, match=r"exact pruning found no selection in fold 1 of repeat 1: .*Relax"
-    ):
+    with pytest.raises(BadInputError, match="exact pruning found no selection in fold 1 of repeat 1:"):
         compare_methods({"made": TABLES["made"]}, methods, n_folds=2, n_classifiers=3)
 
 

@@ -112,9 +112,7 @@ def test_weights_are_refused_by_the_class_that_was_called(name: str) -> None:
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_target_of_numbers_with_fractions_is_refused_in_one_sentence(name: str) -> None:
     X, y = table()
-    with pytest.raises(
-        BadInputError, match=r"got 0\.5\. Unknown label type: .*number to predict, not a class\."
-    ) as caught:
+    with pytest.raises(BadInputError, match=r"got 0\.5\. Unknown label type: .*number to predict,") as caught:
         ESTIMATORS[name]().fit(X, np.where(y == "ill", 0.5, 1.0))
     assert "\n" not in str(caught.value)
 

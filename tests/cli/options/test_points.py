@@ -23,9 +23,7 @@ def test_a_beginning_or_a_word_of_one_name_only_will_do() -> None:
 
 
 def test_an_unknown_name_is_told_with_what_it_may_have_meant() -> None:
-    with pytest.raises(
-        BadInputError, match=r"--limit must name cost or defects, got 'coast'. Did you mean 'cost'?"
-    ):
+    with pytest.raises(BadInputError, match=r"--limit must name cost or.*got 'coast'. Did you mean 'cost'?"):
         read_limits(["coast<=1"], ["cost", "defects"])
     with pytest.raises(BadInputError, match=r"must name cost, defects or time"):
         read_limits(["xyz<=1"], ["cost", "defects", "time"])

@@ -141,9 +141,7 @@ def test_a_cross_fitted_pool_serves_several_objectives() -> None:
 def test_which_rows_prune_is_a_choice() -> None:
     with pytest.raises(BadInputError, match="pruning_rows must be one of"):
         ExactPruner(pruning_rows="folds").fit(X, Y)
-    with pytest.raises(
-        BadInputError, match="pruning_rows must be 'auto' or 'held-out' with a pool of your own"
-    ):
+    with pytest.raises(BadInputError, match="pruning_rows must be 'auto' or 'held-out' with a pool of your"):
         ExactPruner(make_pool(X, Y, n_classifiers=2), pruning_rows="out-of-fold").fit(X, Y)
     held_out = ExactPruner(pruning_rows="held-out", n_classifiers=2, random_state=0).fit(X, Y)
     assert held_out.cross_fitted_ is None

@@ -118,9 +118,7 @@ def test_a_grid_of_pools_takes_pools_and_frozen_models_and_says_so_of_others() -
     for pools in ([as_pool(models), as_pool([models["tree"]])], [frozen, {"tree": frozen["tree"]}]):
         found = GridSearchCV(pruner, {"pool": pools}, cv=2, error_score="raise").fit(X, Y)
         assert np.isfinite(found.cv_results_["mean_test_score"]).all()
-    with pytest.raises(
-        BadInputError, match="in a parameter grid, which scikit-learn clones, wrap it in Frozen"
-    ):
+    with pytest.raises(BadInputError, match="in a parameter grid, which scikit-learn clones, wrap it in"):
         GridSearchCV(pruner, {"pool": [models]}, cv=2, error_score="raise").fit(X, Y)
 
 

@@ -243,9 +243,7 @@ def test_the_full_ensemble_keeps_the_named_limits_of_pairs_too(name: str, rows: 
 
 
 def test_a_wrong_cost_is_named_by_its_member() -> None:
-    with pytest.raises(
-        BadInputError, match=r"member_costs must be finite and at least 0, got NaN for 'c3'\."
-    ):
+    with pytest.raises(BadInputError, match=r"member_costs must be finite and at least.*got NaN for 'c3'\."):
         selection_limits(2, member_costs=[1, float("nan")], max_cost=2, names=["c1", "c3"])
     with pytest.raises(BadInputError, match=r"got NaN for 1\."):
         selection_limits(2, member_costs=[1, float("nan")], max_cost=2)

@@ -191,7 +191,5 @@ def test_probabilities_of_judges_are_averaged(voting: str) -> None:
     assert len(fitted.pool_) <= 3
     assert fitted.predict_proba(X) == pytest.approx(mean)
     assert verify(fitted, X, truth, pool=pool).valid
-    with pytest.raises(
-        BadInputError, match="every judge gives them, in columns judge:class, got classes alone of ann"
-    ):
+    with pytest.raises(BadInputError, match="every judge gives them, in columns judge:class, got classes"):
         ExactPruner(Pool.from_answers(HARD, TRUTH), voting=voting).fit(HARD, TRUTH)

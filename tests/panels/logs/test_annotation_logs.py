@@ -156,9 +156,7 @@ def test_drafts_and_discarded_responses_are_no_answers(form: str, tmp_path: Path
 
 def test_columns_of_argilla_of_unequal_lengths_are_refused(tmp_path: Path) -> None:
     one = {"id": 1, "q.responses": ["x", "y"], "q.responses.users": ["u0"]}
-    with pytest.raises(
-        BadFileError, match=r"a user and a state for each of 'q\.responses', got 2 responses, 1"
-    ):
+    with pytest.raises(BadFileError, match=r"a user and a state for each of.*got 2 responses, 1"):
         read(tmp_path, [one])
 
 
@@ -300,9 +298,7 @@ def test_suggestions_of_prodigy_are_accepted_or_rejected(tmp_path: Path) -> None
     assert read(tmp_path, said, lines=True, answer="label").classes == ("BAD",)
     with pytest.raises(BadInputError, match=r"must have the field 'labl', got .* Did you mean 'label'"):
         read(tmp_path, said, lines=True, answer="labl")
-    with pytest.raises(
-        BadFileError, match="must have one of accept, reject and ignore as 'answer', got 'yes'"
-    ):
+    with pytest.raises(BadFileError, match=r"must have one of accept, reject and ignore as.*got 'yes'"):
         read(tmp_path, [said[0], said[1] | {"answer": "yes"}], lines=True)
 
 

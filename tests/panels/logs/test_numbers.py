@@ -172,9 +172,7 @@ def test_models_without_a_price_per_token_are_named(tmp_path: Path) -> None:
     prices = _prices_per_token(
         tmp_path, {"mini": {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-5}}
     )
-    with pytest.raises(
-        BadInputError, match="prices must be known for every judge, or for none, got none for"
-    ):
+    with pytest.raises(BadInputError, match="prices must be known for every judge, or for none, got none"):
         read_log(EVALS, token_prices=prices)
 
     log = read_log(EVALS, token_prices=prices, costs={"mockllm/large": 0.5})

@@ -162,9 +162,7 @@ def test_a_router_sends_cases_to_the_judge_that_the_scores_favour(tmp_path: Path
 def test_scores_beyond_one_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "scored.csv"
     path.write_text("case,judge,score\nc1,a,7\nc1,b,3\n")
-    with pytest.raises(
-        BadFileError, match="must have scores from 0 to 1, or right and wrong, got 7 in record 1"
-    ):
+    with pytest.raises(BadFileError, match=r"must have scores from 0 to 1, or right and.*got 7 in record 1"):
         read_log(path)
     with pytest.raises(BadInputError, match="scores must be from 0 to 1"):
         make_log(["a"], [1], [["x"]], ["x"], measures=Measures(scores=[[2.0]]))

@@ -104,9 +104,7 @@ def test_starts_are_products_that_evolution_begins_with() -> None:
 def test_clauses_that_are_too_many_are_named() -> None:
     wide = make_model([f"F{i}" for i in range(40)], constraints=[], root=None)
     costs = {"cost": Attribute("cost", np.arange(40) ** 2 * 37 + 1)}
-    with pytest.raises(
-        BadInputError, match=r"method 'ibea' needs clauses, but limit 'cost >= 200000' needs too many"
-    ):
+    with pytest.raises(BadInputError, match="method 'ibea' needs clauses, but limit 'cost >= 200000' needs"):
         evolve(wide, "min selected", "ibea", attributes=costs, limits=("cost >= 200000",))
     chain = with_constraints(wide, [parse_limit("cost >= 200000", wide, costs)])
     with pytest.raises(BadInputError, match="but a linear constraint needs too many"):
