@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -72,19 +73,19 @@ def refused(request: pytest.FixtureRequest, bless: bool) -> Callable[[Path], Non
 
 
 @pytest.fixture
-def stored(request: pytest.FixtureRequest, bless: bool) -> Stored:
+def stored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, bless: bool) -> Stored:
     """Compare texts for people, or what commands print, with the stored text of this test, in ``tests/screens``."""
     from tests.cli.running import printed  # loads the command
 
     folder = Path(__file__).parent
     path = SCREENS / request.path.relative_to(folder).with_suffix(".txt")
-    numbers = itertools.count(1)
+    numbers, made = itertools.count(1), re.escape(str(tmp_path_factory.getbasetemp()))
 
     def check(*texts: "str | Ran") -> None:
         number = next(numbers)
         name = request.node.name if number == 1 else f"{request.node.name} ({number})"
         joined = "\n".join(text if isinstance(text, str) else printed(text) for text in texts)
-        check_text(path, name, joined, bless=bless)
+        check_text(path, name, re.sub(rf"{made}/[^/\s]+/", "", joined), bless=bless)
 
     return check
 

@@ -408,16 +408,11 @@ def test_charts_show_what_they_are_given(open_page: Open) -> None:
     assert drawn("panels").locator("h4").all_text_contents() == [f"Credit, k = {k}" for k in range(4)]
     assert drawn("dots").locator("path").count() == 0
     assert drawn("dots").locator("circle title").all_text_contents() == ["a, seed 1", "a, seed 2"]
-    assert drawn("bars").locator("rect title").all_text_contents()[:3] == [
-        "exact, one: 5",
-        "exact, two: -1",
-        "complementariness, one: 4",
-    ]
+    bars = drawn("bars").locator("rect title").all_text_contents()
+    assert bars[:3] == ["exact, one: 5", "exact, two: -1", "complementariness, one: 4"]
     assert drawn("boxes").locator("circle").count() == 9
-    assert (
-        drawn("counts").locator("rect title").all_text_contents()[8]
-        == "complementariness, margin-distance: 3"
-    )
+    counts = drawn("counts").locator("rect title").all_text_contents()
+    assert counts[8] == "complementariness, margin-distance: 3"
     assert "critical difference 1.1" in drawn("ranks").inner_text()
     assert drawn("ranks").locator("svg").get_attribute("aria-label") == "What ranks show."
 

@@ -7,6 +7,7 @@ import pytest
 
 from shortlist.cli.options.product_questions import AskedQuestion, QuestionOptions, read_question
 from shortlist.errors import BadFileError, BadInputError
+from tests.stored import Stored
 
 MODEL = """features
     Phone
@@ -30,12 +31,14 @@ def asked(model: Path, **given: Any) -> AskedQuestion:
     return read_question(model, QuestionOptions(**given))
 
 
-def test_without_objectives_every_number_takes_part_and_what_does_not_is_told(model: Path) -> None:
+def test_without_objectives_every_number_takes_part_and_what_does_not_is_told(
+    model: Path, stored: Stored
+) -> None:
     found = asked(model, attributes=[str(model.with_name("a.csv"))])
     assert found.objectives == "min deselected, min defects, min cost"
     assert list(found.left_out) == ["colour"]
     assert any(note.startswith("Objectives by default: min deselected") for note in found.notes)
-    assert any("colour" in note for note in found.notes)
+    stored(*found.notes)
     assert found.sources["cost"].endswith("a.csv")
     assert found.facts["left_out"] == found.left_out
 

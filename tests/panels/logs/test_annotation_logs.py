@@ -10,6 +10,7 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
+from tests.stored import Stored
 
 
 def read(folder: Path, value: Any, *, lines: bool = False, **columns: Any) -> AnswerLog:
@@ -35,7 +36,9 @@ def task(number: int, said: dict[int, str], **more: Any) -> dict[str, Any]:
 STUDIO = [task(1, {1: "good", 2: "bad"}), task(2, {1: "bad", 2: "bad"}), task(3, {2: "good"})]
 
 
-def test_annotators_of_label_studio_are_judges_and_a_field_of_the_data_the_truth(tmp_path: Path) -> None:
+def test_annotators_of_label_studio_are_judges_and_a_field_of_the_data_the_truth(
+    tmp_path: Path, stored: Stored
+) -> None:
     log = read(tmp_path, STUDIO, target="gold")
     assert log.judges == ("1", "2")
     assert log.cases.tolist() == ["1", "2", "3"]
@@ -43,10 +46,10 @@ def test_annotators_of_label_studio_are_judges_and_a_field_of_the_data_the_truth
         ["good", ""], ["", ""], ["", "good"],
     ]  # fmt: skip
     assert log.latency is not None
-    assert any("read as an export of Label Studio, answers to 'sentiment'" in note for note in log.notes)
+    stored(*log.notes)
 
 
-def test_models_that_predict_are_judges_and_the_ground_truth_is_none(tmp_path: Path) -> None:
+def test_models_that_predict_are_judges_and_the_ground_truth_is_none(tmp_path: Path, stored: Stored) -> None:
     truth = {
         "completed_by": {"id": 9, "email": "boss@example.org"},
         "result": [choice("good")],
@@ -66,7 +69,7 @@ def test_models_that_predict_are_judges_and_the_ground_truth_is_none(tmp_path: P
     log = read(tmp_path, tasks)
     assert log.judges == ("small-1",)
     assert log.truth.tolist() == [0, 0, 0]
-    assert any("3 annotations that were cancelled are left out" in note for note in log.notes)
+    stored(*log.notes)
 
 
 def test_several_questions_are_to_be_named(tmp_path: Path) -> None:
@@ -144,12 +147,12 @@ DRAFTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("form", DRAFTS)
-def test_drafts_and_discarded_responses_are_no_answers(form: str, tmp_path: Path) -> None:
+def test_drafts_and_discarded_responses_are_no_answers(form: str, tmp_path: Path, stored: Stored) -> None:
     records = [{"id": n, "fields": {}, "gold": "x", **DRAFTS[form]} for n in range(3)]
     log = read(tmp_path, records, target="gold")
     assert log.judges == ("u0", "u1")
     assert log.is_right.all()
-    assert any("6 responses are left out, as drafts or as discarded" in note for note in log.notes)
+    stored(*log.notes)
     log = read(tmp_path, [one | {"q.suggestion": "y", "q.suggestion.agent": "m"} for one in records])
     assert log.judges == ("u0", "u1", "m")
 
@@ -174,11 +177,11 @@ def test_choices_are_the_same_in_any_order(tmp_path: Path) -> None:
     assert log.classes == ('["a", "b"]',)
 
 
-def test_records_that_are_called_0_keep_their_name(tmp_path: Path) -> None:
+def test_records_that_are_called_0_keep_their_name(tmp_path: Path, stored: Stored) -> None:
     log = read(tmp_path, [{"id": n, "fields": {}, "responses": RESPONSES_2} for n in range(2)])
     assert log.cases.tolist() == ["0", "1"]
     log = read(tmp_path, [{"fields": {"a": n}, "responses": RESPONSES_2} for n in range(2)])
-    assert any("2 records without a name are called by their content" in note for note in log.notes)
+    stored(*log.notes)
 
 
 @pytest.mark.parametrize(
@@ -221,12 +224,12 @@ def test_ground_truths_that_differ_are_refused(tmp_path: Path) -> None:
     assert log.is_right.tolist() == [[True]]
 
 
-def test_annotations_that_name_nobody_are_said_to_be_of_one(tmp_path: Path) -> None:
+def test_annotations_that_name_nobody_are_said_to_be_of_one(tmp_path: Path, stored: Stored) -> None:
     log = read(
         tmp_path, [{"id": n, "data": {}, "annotations": [{"result": [choice("a")]}]} for n in range(2)]
     )
     assert log.judges == ("unnamed",)
-    assert any("2 annotations that name no annotator" in note for note in log.notes)
+    stored(*log.notes)
 
 
 WHO: dict[str, Any] = {"name": "u"}
@@ -253,12 +256,12 @@ def test_a_judge_that_is_no_name_is_refused(tool: str, tmp_path: Path) -> None:
         read(tmp_path, records)
 
 
-def test_responses_without_values_are_counted(tmp_path: Path) -> None:
+def test_responses_without_values_are_counted(tmp_path: Path, stored: Stored) -> None:
     told = {"user_id": "u1", "values": {"q": {"value": "x"}}}
     records = [{"id": n, "fields": {}, "responses": [told, {"user_id": "u2"}]} for n in range(2)]
     log = read(tmp_path, records)
     assert log.judges == ("u1",)
-    assert any("2 responses have no values and are left out" in note for note in log.notes)
+    stored(*log.notes)
 
 
 def prodigy(task: int, who: str | None, taken: list[str], answer: str = "accept") -> dict[str, Any]:
@@ -269,7 +272,7 @@ def prodigy(task: int, who: str | None, taken: list[str], answer: str = "accept"
     }  # fmt: skip
 
 
-def test_options_of_prodigy_that_were_taken_are_answers(tmp_path: Path) -> None:
+def test_options_of_prodigy_that_were_taken_are_answers(tmp_path: Path, stored: Stored) -> None:
     said = [
         prodigy(1, "x", ["a"]), prodigy(1, "y", ["b"]), prodigy(2, "x", [], "ignore"), prodigy(2, "y", ["a"]),
         prodigy(3, "x", ["c", "a"]), prodigy(3, "y", ["a"], "reject"),
@@ -279,9 +282,7 @@ def test_options_of_prodigy_that_were_taken_are_answers(tmp_path: Path) -> None:
     assert log.cases.tolist() == ["-1", "-2", "-3"]
     assert log.is_right.tolist() == [[True, False], [False, True], [False, False]]
     assert dict(log.unknown_words) == {"b": 1, '["a", "c"]': 1}
-    assert any(
-        "2 annotations that ignore or reject the task count as no answer" in note for note in log.notes
-    )
+    stored(*log.notes)
 
 
 def test_suggestions_of_prodigy_are_accepted_or_rejected(tmp_path: Path) -> None:
@@ -316,12 +317,9 @@ def test_one_annotation_of_prodigy_may_be_the_truth_of_models(tmp_path: Path) ->
     assert log.is_right.tolist() == [[False], [True], [True]]
 
 
-def test_roles_that_a_tool_does_not_go_by_are_noted(tmp_path: Path) -> None:
+def test_roles_that_a_tool_does_not_go_by_are_noted(tmp_path: Path, stored: Stored) -> None:
     log = read(tmp_path, STUDIO, target="gold", case="name", price="cost")
-    assert any(
-        "as a log of Label Studio, it is read without the columns named for 'case' and 'price'" in note
-        for note in log.notes
-    )
+    stored(*log.notes)
 
 
 SHARED: dict[str, tuple[str | None, dict[str, tuple[int, int]]]] = {
@@ -354,7 +352,7 @@ def test_toloka_without_numbers_of_tasks_goes_by_what_was_shown(tmp_path: Path) 
     assert log.is_right.tolist() == [[True, False], [True, True]]
 
 
-def test_toloka_has_empty_rows_between_pages_and_names_who_answered(tmp_path: Path) -> None:
+def test_toloka_has_empty_rows_between_pages_and_names_who_answered(tmp_path: Path, stored: Stored) -> None:
     path = tmp_path / "toloka.tsv"
     header = "INPUT:url\tOUTPUT:result\tOUTPUT:comments\tGOLDEN:result\tASSIGNMENT:worker_id\n"
     rows = [f"u{n}\tyes\t\tyes\tw{who}\n\t\t\t\t\n" for n in range(3) for who in (1, 2)]
@@ -363,7 +361,7 @@ def test_toloka_has_empty_rows_between_pages_and_names_who_answered(tmp_path: Pa
         read_log(path)
     log = read_log(path, columns=LogColumns(answer="OUTPUT:result"))
     assert (log.judges, len(log.cases)) == (("w1", "w2"), 3)
-    assert any("6 empty rows left out" in note for note in log.notes)
+    stored(*log.notes)
     path.write_text("INPUT:url\tOUTPUT:result\tGOLDEN:result\nu1\tyes\t\nu1\tno\t\n")
     with pytest.raises(BadFileError, match="got a table of Toloka without it"):
         read_log(path)
@@ -456,14 +454,16 @@ def test_rows_of_mechanical_turk_end_before_the_columns_to_fill_in(tmp_path: Pat
         ),
     ],
 )  # fmt: skip
-def test_rejected_answers_of_crowds_are_left_out_and_said(header: str, state: str, tmp_path: Path) -> None:
+def test_rejected_answers_of_crowds_are_left_out_and_said(
+    header: str, state: str, tmp_path: Path, stored: Stored
+) -> None:
     path = tmp_path / "batch.csv"
     rows = "h1,w1,Approved,yes,yes\nh1,w2,REJECTED,no,yes\nh2,w1,Submitted,no,no\nh2,w2,Approved,no,no\n"
     path.write_text(f"{header}\n{rows}")
     target = "gold" if "gold" in header else None
     log = read_log(path, columns=LogColumns(target=target))
     assert log.answers.tolist() == [[1, -2], [0, 0]]
-    assert any(f"1 rejected answer left out, by '{state}'" in note for note in log.notes)
+    stored(*log.notes)
     log = read_log(path, columns=LogColumns(target=target, drop=(state,)))
     assert log.answers.tolist() == [[1, 0], [0, 0]]
     path.write_text(f"{header}\nh1,w1,rejected,yes,yes\n")

@@ -15,6 +15,7 @@ from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.log_checks import SILENT
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
+from tests.stored import Stored
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -47,7 +48,7 @@ def test_choices_of_the_harness_have_the_probabilities_of_their_likelihoods() ->
             assert log.classes[log.truth[row]] == ("yes" if line["doc"]["truth"] else "no")
 
 
-def test_choices_without_texts_are_their_numbers_and_that_is_noted(tmp_path: Path) -> None:
+def test_choices_without_texts_are_their_numbers_and_that_is_noted(tmp_path: Path, stored: Stored) -> None:
     lines = [json.loads(line) for line in _samples_of("small", "harmful").read_text().splitlines()]
     usual = _read(tmp_path, lines)
     for line in lines:
@@ -55,7 +56,7 @@ def test_choices_without_texts_are_their_numbers_and_that_is_noted(tmp_path: Pat
     log = _read(tmp_path, lines)
     assert (usual.classes, log.classes) == (("no", "yes"), ("0", "1"))
     assert log.answers.tolist() == usual.answers.tolist()
-    assert any("no text of a choice is told" in note for note in log.notes)
+    stored(*log.notes)
     lines[0]["arguments"]["gen_args_1"]["arg_1"] = " yes"
     assert any("the choices are not the same in all samples" in note for note in _read(tmp_path, lines).notes)
 
@@ -68,11 +69,11 @@ def test_texts_of_the_harness_that_are_no_class_are_unknown_words() -> None:
     assert (log.answers == SILENT).all()
 
 
-def test_the_first_of_several_responses_counts_and_that_is_noted(tmp_path: Path) -> None:
+def test_the_first_of_several_responses_counts_and_that_is_noted(tmp_path: Path, stored: Stored) -> None:
     line = {"doc_id": 1, "doc": {}, "target": "a", "filter": "none", "filtered_resps": ["a", "b", "b"]}
     log = _read(tmp_path, [line, line | {"doc_id": 2, "filtered_resps": ["b"]}])
     assert log.is_right.tolist() == [[True], [False]]
-    assert any("1 sample with several responses are read by the first" in note for note in log.notes)
+    stored(*log.notes)
 
 
 def test_tasks_of_one_judge_are_other_cases_that_share_what_was_shown() -> None:
@@ -101,7 +102,7 @@ def test_annotations_of_alpaca_eval_have_their_prices_and_a_truth_from_another_f
     assert log.latency[0].tolist() == [0.5, 0.5]
 
 
-def test_preferences_between_two_outputs_tell_probabilities(tmp_path: Path) -> None:
+def test_preferences_between_two_outputs_tell_probabilities(tmp_path: Path, stored: Stored) -> None:
     """As the weighted annotators write them, and with the names of prices before version 0.6."""
     said = [
         {"instruction": str(k), "output_1": "a", "output_2": "b", "annotator": "w", "preference": preference,
@@ -117,7 +118,7 @@ def test_preferences_between_two_outputs_tell_probabilities(tmp_path: Path) -> N
     assert log.probabilities[:3, 0] == pytest.approx(np.array([[0.75, 0.25], [0.5, 0.5], [0.1, 0.9]]))
     assert np.isnan(log.probabilities[3:]).all()
     assert (log.prices == 0.5).all()
-    assert any("1 draw count as no answer" in note for note in log.notes)
+    stored(*log.notes)
 
 
 def evals(model: str, correct: list[bool]) -> list[dict[str, Any]]:
@@ -136,16 +137,16 @@ def evals(model: str, correct: list[bool]) -> list[dict[str, Any]]:
     return events
 
 
-def test_openai_evals_say_what_is_right(tmp_path: Path) -> None:
+def test_openai_evals_say_what_is_right(tmp_path: Path, stored: Stored) -> None:
     for model, correct in (("small", [True, False, False]), ("large", [True, True, False])):
         (tmp_path / f"{model}.jsonl").write_text("\n".join(map(json.dumps, evals(model, correct))))
     log = read_log([tmp_path / "small.jsonl", tmp_path / "large.jsonl"])
     assert log.judges == ("small", "large")
     assert log.is_right.tolist() == [[True, True], [False, True], [False, False]]
-    assert any("differ from the comparison with the target in 3 of 6 answers" in note for note in log.notes)
+    stored(*log.notes)
 
 
-def test_a_model_that_grades_gives_a_score(tmp_path: Path) -> None:
+def test_a_model_that_grades_gives_a_score(tmp_path: Path, stored: Stored) -> None:
     events: list[dict[str, Any]] = [{"spec": {"completion_fns": ["m"], "eval_name": "t"}}]
     events += [
         {"sample_id": f"t.{n}", "type": "metrics", "data": {"sampled": f"text {n}", "score": score}}
@@ -153,7 +154,7 @@ def test_a_model_that_grades_gives_a_score(tmp_path: Path) -> None:
     ]
     log = _read(tmp_path, events)
     assert log.is_right.tolist()[:2] == [[True], [False]]
-    assert any("1 sample have no score" in note for note in log.notes)
+    stored(*log.notes)
     with pytest.raises(BadFileError, match="must hold events of samples, got none"):
         _read(tmp_path, [events[0], {"final_report": {}}])
 
@@ -169,7 +170,7 @@ def platform(number: int, said: str, *, passed: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_runs_of_openai_evals_on_the_platform_are_read(tmp_path: Path) -> None:
+def test_runs_of_openai_evals_on_the_platform_are_read(tmp_path: Path, stored: Stored) -> None:
     lines = [platform(1, "1", passed=True), platform(2, "1", passed=False), platform(3, "one", passed=True)]
     log = _read(tmp_path, lines, target="label")
     assert (log.judges, log.cases.tolist()) == (("large-1",), ["1", "2", "3"])
@@ -177,7 +178,7 @@ def test_runs_of_openai_evals_on_the_platform_are_read(tmp_path: Path) -> None:
     assert log.notes[0].endswith("read as a run of OpenAI evals.")
     log = _read(tmp_path, lines)
     assert log.is_right.tolist() == [[True], [False], [True]]
-    assert any("the items have 'text' and 'label'; name the truth" in note for note in log.notes)
+    stored(*log.notes)
     with pytest.raises(BadInputError, match="must have the field 'gold', got none in its item"):
         _read(tmp_path, lines, target="gold")
 

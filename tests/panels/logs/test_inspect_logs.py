@@ -14,12 +14,13 @@ from shortlist.panels.log_checks import SILENT
 from shortlist.panels.logs.inspect_logs import member_names, members
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
+from tests.stored import Stored
 
 SAMPLES = Path(__file__).parent / "samples"
 EVALS = [SAMPLES / "mini.eval", SAMPLES / "large.eval"]
 
 
-def test_an_archive_of_inspect_ai_says_what_its_own_scorer_counted() -> None:
+def test_an_archive_of_inspect_ai_says_what_its_own_scorer_counted(stored: Stored) -> None:
     log = read_log(EVALS, columns=LogColumns(features=("topic", "length")))
 
     assert log.judges == ("mockllm/mini", "mockllm/large")
@@ -40,7 +41,7 @@ def test_an_archive_of_inspect_ai_says_what_its_own_scorer_counted() -> None:
     assert dict(log.unknown_words) == {"I cannot say": 2}
     assert log.latency is not None
     assert (log.latency > 0).all()
-    assert any("5 rows of the log repeat a case" in note for note in log.notes)
+    stored(*log.notes)
 
 
 def test_the_json_of_inspect_ai_says_the_same_as_its_archive() -> None:
@@ -61,7 +62,9 @@ def _changed(tmp_path: Path, name: str, change: Any) -> Path:
     return file
 
 
-def test_a_sample_that_failed_is_silent_and_its_cost_is_the_one_that_was_told(tmp_path: Path) -> None:
+def test_a_sample_that_failed_is_silent_and_its_cost_is_the_one_that_was_told(
+    tmp_path: Path, stored: Stored
+) -> None:
     def change(sample: dict[str, Any]) -> None:
         sample["model_usage"]["mockllm/large"]["total_cost"] = 0.25
         sample["model_usage"]["grader"] = {"input_tokens": 1, "output_tokens": 1, "total_cost": 9.0}
@@ -72,8 +75,7 @@ def test_a_sample_that_failed_is_silent_and_its_cost_is_the_one_that_was_told(tm
 
     assert log.answers[:, 0].tolist().count(SILENT) == 2
     assert (log.prices == 0.25).all()
-    assert any("2 samples ended in an error" in note for note in log.notes)
-    assert any("what 'grader' cost besides the judge is not counted" in note for note in log.notes)
+    stored(*log.notes)
 
 
 def test_of_several_right_answers_each_counts_as_the_first(tmp_path: Path) -> None:
@@ -87,14 +89,16 @@ def test_of_several_right_answers_each_counts_as_the_first(tmp_path: Path) -> No
     assert names == ["yes" if case == "s0" else "no" for case in log.cases]
 
 
-def test_without_a_scorers_answer_the_whole_output_is_the_answer(tmp_path: Path) -> None:
+def test_without_a_scorers_answer_the_whole_output_is_the_answer(tmp_path: Path, stored: Stored) -> None:
     log = read_log(_changed(tmp_path, "outputs.json", lambda sample: sample["scores"].clear()))
 
     assert log.answers.tolist() == read_log(SAMPLES / "large.json.gz").answers.tolist()
-    assert any("no scorer tells the answer of 10 samples" in note for note in log.notes)
+    stored(*log.notes)
 
 
-def test_judges_of_one_model_are_told_apart_by_a_setting_of_the_evaluation(tmp_path: Path) -> None:
+def test_judges_of_one_model_are_told_apart_by_a_setting_of_the_evaluation(
+    tmp_path: Path, stored: Stored
+) -> None:
     paths = []
     for prompt in ("plain", "steps"):
         document = json.loads(gzip.decompress((SAMPLES / "large.json.gz").read_bytes()))
@@ -110,10 +114,10 @@ def test_judges_of_one_model_are_told_apart_by_a_setting_of_the_evaluation(tmp_p
     assert repeats.answers.shape == (20, 1)
     assert repeats.groups is not None
     assert len(set(repeats.groups.tolist())) == 5
-    assert any("Several logs hold answers of 'mockllm/large'" in note for note in repeats.notes)
+    stored(*repeats.notes)
 
 
-def test_an_evaluation_that_had_not_ended_is_read_as_far_as_it_came(tmp_path: Path) -> None:
+def test_an_evaluation_that_had_not_ended_is_read_as_far_as_it_came(tmp_path: Path, stored: Stored) -> None:
     """Until its end, an archive has `_journal/start.json` in place of `header.json`."""
     document = json.loads(gzip.decompress((SAMPLES / "large.json.gz").read_bytes()))
     file = tmp_path / "begun.eval"
@@ -124,7 +128,7 @@ def test_an_evaluation_that_had_not_ended_is_read_as_far_as_it_came(tmp_path: Pa
     log = read_log(file)
 
     assert log.cases.tolist() == [sample["id"] for sample in document["samples"][:3]]
-    assert any("had not ended" in note for note in log.notes)
+    stored(*log.notes)
 
 
 def _archive(**members: bytes) -> bytes:

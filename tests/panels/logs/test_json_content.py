@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from shortlist.errors import BadFileError
 from shortlist.panels.logs.json_content import oddity_notes, parsed_json
 from shortlist.panels.logs.reading import read_log
+from tests.stored import Stored
 
 TEXTS = st.text(st.sampled_from('a\\"\U0001f600\ud83d\ude00\ud800\udfff'), max_size=8)
 
@@ -81,12 +82,12 @@ def test_a_truth_of_thousands_of_digits_is_no_number_of_a_choice(tmp_path: Path)
     assert [log.classes[code] for code in log.truth[:2]] == ["no", "yes"]
 
 
-def test_a_name_twice_in_one_object_is_noted(tmp_path: Path) -> None:
+def test_a_name_twice_in_one_object_is_noted(tmp_path: Path, stored: Stored) -> None:
     line = '{"case": %d, "judge": "a", "answer": "x", "answer": "y", "target": "y"}'
     (tmp_path / "log.jsonl").write_text("\n".join(line % at for at in range(3)))
     log = read_log(tmp_path / "log.jsonl")
     assert log.is_right.all()
-    assert any("in 3 places there is an object with a name twice" in note for note in log.notes)
+    stored(*log.notes)
 
 
 def test_the_shared_cases_are_read_or_refused(data_folder: Path) -> None:

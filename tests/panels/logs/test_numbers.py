@@ -15,6 +15,7 @@ from shortlist.panels.logs.prices import TokenPrices, token_prices_of
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
 from shortlist.tables.numbers import CellRules
+from tests.stored import Stored
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -23,12 +24,12 @@ def written(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def test_one_word_among_numbers_of_a_judge_leaves_the_others_numbers(tmp_path: Path) -> None:
+def test_one_word_among_numbers_of_a_judge_leaves_the_others_numbers(tmp_path: Path, stored: Stored) -> None:
     rows = "".join(f'c{at},"{said}","1,200.0","{truth}"\n' for at, said, truth in LABELS)
     log = read_log(written(tmp_path, f"case,best,other,target\n{rows}"))
     assert log.is_right.sum(axis=0).tolist() == [2, 1]
     assert not any("taken for words" in note for note in log.notes)
-    assert any("numbers among the words of 'best' are compared as numbers" in note for note in log.notes)
+    stored(*log.notes)
 
 
 LABELS = [(1, "1,200", "1,200"), (2, "unknown", "2,500.5"), (3, "2,500.50", "2,500.5")]
@@ -82,7 +83,9 @@ def test_a_decimal_that_is_named_holds_for_json(tmp_path: Path) -> None:
         assert read_log(path, rules=CellRules(decimal=decimal)).prices[0].tolist() == [price]
 
 
-def test_a_price_is_told_by_a_word_of_its_name_if_it_differs_within_a_case(tmp_path: Path) -> None:
+def test_a_price_is_told_by_a_word_of_its_name_if_it_differs_within_a_case(
+    tmp_path: Path, stored: Stored
+) -> None:
     head = "Question ID,Model,Output,Expected,Our cost,shop price\n"
     rows = "".join(
         f"q{at},{judge},{'yn'[at % 2]},y,${price},{at}\n"
@@ -92,7 +95,7 @@ def test_a_price_is_told_by_a_word_of_its_name_if_it_differs_within_a_case(tmp_p
     log = read_log(written(tmp_path, head.replace("shop price", "size") + rows))
     np.testing.assert_allclose(log.prices[0], [0.01, 0.02])
     log = read_log(written(tmp_path, head + rows))
-    assert any("name it by `price`" in note for note in log.notes)
+    stored(*log.notes)
     assert not any("A router may use" in note for note in log.notes)
 
 
@@ -114,14 +117,16 @@ def test_a_column_with_the_words_of_the_answers_may_be_the_truth(tmp_path: Path)
         choose_panels(log)
 
 
-def test_of_scores_alone_with_equal_confidences_only_single_judges_are_searched(tmp_path: Path) -> None:
+def test_of_scores_alone_with_equal_confidences_only_single_judges_are_searched(
+    tmp_path: Path, stored: Stored
+) -> None:
     rows = "".join(
         f"{at},{judge},{int(at % (place + 2) > 0)},0.5\n"
         for at in range(60)
         for place, judge in enumerate("abc")
     )
     log = read_log(written(tmp_path, f"case,judge,score,confidence\n{rows}"))
-    assert any("scores and no answers that can be compared" in note for note in log.notes)
+    stored(*log.notes)
     assert shape_of(choose_panels(log).cases).families == (SINGLE, FALLBACKS)
 
 
@@ -168,7 +173,7 @@ def test_tokens_are_priced_by_the_model_with_or_without_its_provider(tmp_path: P
     assert log.prices == pytest.approx(np.tile([100e-6 + 10e-5, 300e-6 + 20e-5], (10, 1)))
 
 
-def test_models_without_a_price_per_token_are_named(tmp_path: Path) -> None:
+def test_models_without_a_price_per_token_are_named(tmp_path: Path, stored: Stored) -> None:
     prices = _prices_per_token(
         tmp_path, {"mini": {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-5}}
     )
@@ -177,7 +182,7 @@ def test_models_without_a_price_per_token_are_named(tmp_path: Path) -> None:
 
     log = read_log(EVALS, token_prices=prices, costs={"mockllm/large": 0.5})
     assert log.prices[0].tolist() == pytest.approx([2e-4, 0.5])
-    assert any("has no prices per token of 'mockllm/large'" in note for note in log.notes)
+    stored(*log.notes)
 
 
 @pytest.mark.parametrize(

@@ -16,18 +16,19 @@ from shortlist.panels.figures import figures
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns, as_score
 from shortlist.panels.panel_options import PanelOptions
+from tests.stored import Stored
 
 
 def accuracies(log: AnswerLog) -> list[float]:
     return [round(float(share), 4) for share in log.is_right.mean(axis=0)]
 
 
-def test_inspect_scores_of_the_shared_cases_decide(data_folder: Path) -> None:
+def test_inspect_scores_of_the_shared_cases_decide(data_folder: Path, stored: Stored) -> None:
     folder = data_folder / "judges" / "cases" / "inspect-scored"
     log = read_log([folder / "small.json", folder / "large.json"])
     assert accuracies(log) == [0.575, 0.85]
     assert set(log.classes) == {"No", "No.", "Yes", "Yes."}
-    assert any("differ from the comparison with the target in 34 of 80 answers" in note for note in log.notes)
+    stored(*log.notes)
 
 
 def test_metrics_of_the_harness_in_the_shared_cases_decide(data_folder: Path) -> None:
@@ -38,10 +39,10 @@ def test_metrics_of_the_harness_in_the_shared_cases_decide(data_folder: Path) ->
     assert log.is_open
 
 
-def test_a_template_of_promptfoo_is_the_variable_that_it_names(data_folder: Path) -> None:
+def test_a_template_of_promptfoo_is_the_variable_that_it_names(data_folder: Path, stored: Stored) -> None:
     log = read_log(data_folder / "judges" / "cases" / "promptfoo-template.json")
     assert log.classes == ("Oslo", "Rome")
-    assert any("`target='expected'`" in note for note in log.notes)
+    stored(*log.notes)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +74,13 @@ def test_where_scores_and_texts_agree_nothing_changes() -> None:
     assert scored.notes == plain.notes
 
 
-def test_equal_answers_with_different_scores_are_right_where_most_scores_are() -> None:
+def test_equal_answers_with_different_scores_are_right_where_most_scores_are(stored: Stored) -> None:
     said = [["x", "x", "x"], ["x", "x", "y"], ["x", "y", "y"]]
     scores = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0.4]])
     log = make_log(["a", "b", "c"], range(3), said, ["x", "x", "y"], measures=Measures(scores=scores))
     assert log.right is not None
     assert log.right.tolist() == [[True] * 3, [False] * 3, [False] * 3]
-    assert any("Equal answers were scored differently in 3 cases" in note for note in log.notes)
+    stored(*log.notes)
     half = Measures(scores=scores, right_above=0.3)
     other = make_log(["a", "b", "c"], range(3), said, ["x", "x", "y"], measures=half)
     assert other.right is not None
@@ -112,29 +113,29 @@ SCORED = "case,judge,score,price,topic\n" + "".join(
 )
 
 
-def test_a_scored_log_without_answers_is_read_and_searched(tmp_path: Path) -> None:
+def test_a_scored_log_without_answers_is_read_and_searched(tmp_path: Path, stored: Stored) -> None:
     path = tmp_path / "scored.csv"
     path.write_text(SCORED)
     log = read_log(path, columns=LogColumns(features=["topic"]))
     assert log.is_open
     assert log.judges == ("s", "t")
-    assert any("cannot vote" in note for note in log.notes)
+    stored(*log.notes)
     choice = choose_panels(log)
     assert {judge for one in choice.found for judge in one.recipe.judges} == {0, 1}
     best = max(accuracies(log))
     assert choice.front.values[:, 0].max() >= best - 1e-9
 
 
-def test_gaps_among_scores_alone_are_missing_answers_and_nothing_is_voted_on(tmp_path: Path) -> None:
+def test_gaps_among_scores_alone_are_missing_answers_and_nothing_is_voted_on(
+    tmp_path: Path, stored: Stored
+) -> None:
     rows = SCORED.splitlines()
     rows[5] = rows[5].replace("right", "").replace("wrong", "")
     path = tmp_path / "scored.csv"
     path.write_text("\n".join(rows[:9] + rows[10:]))  # one call is not scored, and one is missing
     log = read_log(path)
     assert (log.answers < 0).sum() == 2
-    assert any(
-        "1 of 120 answers are missing: the judge was asked and gave none" in note for note in log.notes
-    )
+    stored(*log.notes)
     for some in (log, log.at(np.arange(24))):
         choice = choose_panels(some, PanelOptions(test_share=0.05))
         assert shape_of(choice.cases).families == (SINGLE, FALLBACKS)
@@ -174,14 +175,16 @@ REPEATED = "task,worker,label\nt1,a,x\nt1,a,y\nt1,a,y\nt1,b,x\nt2,a,x\nt2,b,x\nt
 @pytest.mark.parametrize(
     ("repeats", "said"), [("first", [["x", "x"], ["x", "x"]]), ("majority", [["y", "x"], ["x", ""]])]
 )
-def test_a_repeated_answer_counts_as_one_says(repeats: str, said: list[list[str]], tmp_path: Path) -> None:
+def test_a_repeated_answer_counts_as_one_says(
+    repeats: str, said: list[list[str]], tmp_path: Path, stored: Stored
+) -> None:
     path = tmp_path / "crowd.csv"
     path.write_text(REPEATED)
     with pytest.raises(BadFileError, match=r"3 more answers.*Pass `repeats='first'`"):
         read_log(path)
     log = read_log(path, columns=LogColumns(repeats=repeats))
     assert [[log.classes[code] if code >= 0 else "" for code in row] for row in log.answers] == said
-    assert any(f"Repeated answers of a judge to a case (3) count by {repeats}." in note for note in log.notes)
+    stored(*log.notes)
 
 
 def test_the_mean_of_repeated_numbers_is_their_answer(tmp_path: Path) -> None:
@@ -197,7 +200,9 @@ def test_the_mean_of_repeated_numbers_is_their_answer(tmp_path: Path) -> None:
         read_log(path, columns=LogColumns(repeats="mean"))
 
 
-def test_a_truth_that_is_the_same_in_every_case_leaves_the_scores_to_decide(tmp_path: Path) -> None:
+def test_a_truth_that_is_the_same_in_every_case_leaves_the_scores_to_decide(
+    tmp_path: Path, stored: Stored
+) -> None:
     rng = np.random.default_rng(3)
     scores = (rng.random((60, 2)) < [0.6, 0.9]).astype(int)
     table = pd.DataFrame(
@@ -208,6 +213,6 @@ def test_a_truth_that_is_the_same_in_every_case_leaves_the_scores_to_decide(tmp_
     columns = LogColumns(score="score", target="truth")
     log = read_log(tmp_path / "log.csv", columns=columns)
     assert log.is_right.tolist() == (scores == 1).tolist()
-    assert any("The truth is 'solved' in every case" in note for note in log.notes)
+    stored(*log.notes)
     found = choose_panels(log, PanelOptions(test_share=None)).front.values[:, 0]
     assert found.max() == pytest.approx(scores[:, 1].mean())

@@ -22,6 +22,7 @@ from shortlist.results.proof import ProofKind, Status
 from tests.examples import examples
 from tests.products import oracles
 from tests.products.strategies import models
+from tests.stored import Stored
 
 MODELS = Path(__file__).parents[1] / "models"
 METHODS = ("diagram", "exact", "cwmoip", "epsilon-constraint")
@@ -186,10 +187,9 @@ def test_one_objective_has_one_point(method: str) -> None:
 
 def test_auto_says_what_it_took_and_why() -> None:
     small = configure(SHOP, "max selected")
-    assert (small.front.method, small.front.extras["why"]) == (
-        "diagram",
-        f"the diagram has {small.diagram.n_nodes if small.diagram else 0} nodes, within the budget of 500,000",
-    )
+    assert small.diagram is not None
+    assert small.front.method == "diagram"
+    assert f"{small.diagram.n_nodes} nodes, within the budget of 500,000" in small.front.extras["why"]
     wide = make_model([f"F{i}" for i in range(40)], constraints=[], root=None)
     costs = {"cost": Attribute("cost", np.arange(40) ** 2 * 37 + 1)}
     chain = with_constraints(wide, [parse_limit("cost >= 200000", wide, costs)])
@@ -205,24 +205,17 @@ def test_a_diagram_over_budget_is_replaced_or_refused() -> None:
         model, "min selected, max F", attributes={"F": Attribute("F", np.arange(16))}, max_nodes=40
     )
     assert answer.front.method == "exact"
-    assert (
-        answer.front.extras["why"]
-        == "no variable order gave a diagram within 40 nodes; two phases, as there are two objectives"
-    )
+    assert "no variable order gave a diagram within 40 nodes; " in answer.front.extras["why"]
     assert answer.front.proof.kind is ProofKind.COMPLETE
     assert len(answer.front) == 4
     with pytest.raises(BadInputError, match="needs a diagram, but no variable order"):
         configure(model, "min selected", method="diagram", max_nodes=40)
 
 
-def test_limits_that_contradict_each_other_are_named() -> None:
+def test_limits_that_contradict_each_other_are_named(stored: Stored) -> None:
     answer = configure(SHOP, "min selected", limits=["selected>=3", "deselected>=2", "selected<=4"])
     assert answer.status is Status.INFEASIBLE
-    assert answer.conflict == (
-        "limit selected>=3: the others leave at most 2",
-        "limit deselected>=2: the others leave at most 1",
-    )
-    assert answer.reason == "no product is within the limits"
+    stored(answer.reason, *answer.conflict)
 
 
 def test_a_limit_in_seconds_is_named_as_given() -> None:
