@@ -1,4 +1,7 @@
-"""The papers' experiments run again, their opponents, and comparisons of methods; nothing else needs them."""
+"""Experiments of the papers run again, their opponents, and comparisons of methods.
+
+The library needs none of them.
+"""
 
 from shortlist._lazy import lazy_package
 

@@ -1,8 +1,8 @@
 """Claims of a paper, and the finding of our rows on each: one list for each paper, and one rule.
 
-A claim has one part or several, such as a set each of "on all sets", and each part is judged by one of the
-functions here. None of their limits was chosen by looking at rows: they are the paper's own figures, an
-interval at 95 %, or a sign test at 5 %.
+A claim has one part or several, such as one per set for "on all sets", and each part is judged by one of the
+functions here. No limit was chosen by looking at rows: limits are the paper's own figures, an interval at 95
+%, or a sign test at 5 %.
 """
 
 import functools
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HOLDS, IN_PART, FAILS, UNMEASURED = "holds", "holds in part", "does not hold", "not measured"
-"""The verdicts."""
+"""Verdicts on a claim."""
 
 TOO_FEW = "not at this scale"
-"""In place of a verdict, where rows lack the units that a claim is about."""
+"""Word in place of a verdict if rows lack the units of a claim."""
 
 UNKNOWN = "We do not know why."
-"""Reason given where a claim does not hold and no experiment explains it."""
+"""Reason for a claim that does not hold if no experiment explains it."""
 
 UNSURE = "These rows are too few to leave out chance."
-"""Reason given where chance may have made each part that does not hold."""
+"""Reason if chance may explain each part that does not hold."""
 
 OTHER = "Ours is another figure."
-"""Reason given where all parts point the paper's way, and no experiment explains the smaller effect."""
+"""Reason if all parts point the paper's way, and no experiment explains the smaller effect."""
 
 RULE = (
     "A claim holds if all its parts point the way that the paper says and each is sure, holds in "
@@ -50,18 +50,18 @@ RULE = (
 
 @dataclass(frozen=True)
 class Part:
-    """Finding of rows on a part of a claim."""
+    """Finding of rows on one part of a claim."""
 
     same: bool
-    """Whether they point the way that the paper says."""
+    """Whether the rows point the paper's way."""
     sure: bool = True
-    """Whether that is beyond chance, and reaches the paper's figure where it prints one."""
+    """Whether that is beyond chance, and reaches the paper's figure if it prints one."""
     chance: bool = False
-    """Whether chance may be all that keeps it from holding."""
+    """Whether only chance may keep the part from holding."""
 
 
 def facts(flags: Iterable[Any]) -> tuple[Part, ...]:
-    """Return a part for each thing that was counted, such as a set, and not sampled."""
+    """Return a part for each counted thing, such as a set, that was not sampled."""
     return tuple(Part(bool(flag)) for flag in flags)
 
 
@@ -86,9 +86,9 @@ def below(values: Any, limit: float = 0.0, overlap: float = 0.0) -> Part:
 
 
 def figure(values: Any, printed: float, nothing: float, overlap: float = 0.0) -> Part:
-    """Judge a printed mean. `nothing`: the value that would mean nothing, such as an equal share.
+    """Judge a printed mean. `nothing`: value without any effect, such as an equal share.
 
-    One value alone is sure if it has the printed digits.
+    A single value is sure if it has the printed digits.
 
     >>> figure([69, 71, 70], 70.1, 50), figure([20.0], 20, 100)
     (Part(same=True, sure=True, chance=False), Part(same=True, sure=True, chance=False))
@@ -104,7 +104,7 @@ def figure(values: Any, printed: float, nothing: float, overlap: float = 0.0) ->
 
 
 def share_figure(n: float, total: float, printed: float, nothing: float) -> Part:
-    """Judge a printed share by Wilson's interval of ours, `n` of `total`."""
+    """Judge a printed share by Wilson's interval of our share, `n` of `total`."""
     return _within(wilson_interval(n, total), n / total, printed, nothing)
 
 
@@ -116,7 +116,7 @@ def _within(ends: tuple[float, float], value: float, printed: float, nothing: fl
 
 
 def most(flags: Sequence[Any]) -> Part:
-    """Judge whether something is so in most cases, by a two-sided sign test.
+    """Judge whether most cases agree with a claim, by a two-sided sign test.
 
     >>> most([True] * 8), most([True] * 4)
     (Part(same=True, sure=True, chance=False), Part(same=True, sure=False, chance=True))
@@ -144,14 +144,14 @@ def trend(x: Any, y: Any, sign: int) -> Part:
 
 
 def shown_mean(values: Any, unit: str, digits: int = 1, overlap: float = 0.0) -> str:
-    """Show a mean of differences with its margin at 95 %, where it has one."""
+    """Return a mean of differences as text, with its margin at 95 % if it has one."""
     numbers = np.asarray(values, dtype=float)
     half = f" ± {margin(numbers, overlap):.{digits}f}" if len(numbers) > 1 else ""
     return f"{numbers.mean():.{digits}f}{half} {unit}"
 
 
 def beside(values: Any, unit: str) -> str:
-    """Say the distance of one thing ahead of another, or behind it, by a mean of differences.
+    """Return words for the distance by which one thing is ahead of another, or behind it.
 
     >>> beside([1.0, 3.0], "points"), beside([-2.0], "ranks")
     ('2.00 ± 12.71 points ahead of', '2.00 ranks behind')
@@ -162,7 +162,7 @@ def beside(values: Any, unit: str) -> str:
 
 
 def sets_and_folds(rows: "pd.DataFrame") -> str:
-    """Say the number of sets that rows have, and of folds of each.
+    """Return the number of sets in rows, and the number of folds of each, in words.
 
     >>> import pandas as pd
     >>> sets_and_folds(pd.DataFrame({"dataset": list("aab"), "fold": [0, 1, 0]}))
@@ -176,22 +176,24 @@ def sets_and_folds(rows: "pd.DataFrame") -> str:
 
 @dataclass(frozen=True)
 class Need:
-    """Extent of rows that a verdict on a claim takes: how many values a column has, or the largest."""
+    """Extent of rows that a verdict needs: the number of values in a column, or the largest value."""
 
     least: float
     """Least number of different values, or least value where `largest`."""
     what: str
-    """Name of what is counted, in the plural: ``folds of each set``."""
+    """Name of the counted things, in the plural: ``folds of each set``."""
     column: str
     where: Mapping[str, Any] = field(default_factory=dict)
-    """Columns with the value, or tuple of values, of the rows that count."""
+    """Filter of the rows that count: columns with their value, or a tuple of values."""
     each: str = ""
-    """Column whose every value among the rows that count needs as much; empty: all these rows together."""
+    """Column by whose values the counted rows are grouped, each group with the least number; empty: one
+    group.
+    """
     largest: bool = False
-    """Whether the largest value counts, and not how many there are."""
+    """Whether the largest value counts, instead of the number of values."""
 
     def found(self, rows: "pd.DataFrame") -> float:
-        """Return the number, or value, that rows have; 0 without such rows.
+        """Return the number, or the largest value, in the rows; 0 without such rows.
 
         >>> import pandas as pd
         >>> rows = pd.DataFrame({"set": ["a", "a", "b"], "fold": [0, 1, 0]})
@@ -212,7 +214,7 @@ class Need:
         return float((groups.max() if self.largest else groups.nunique()).min())
 
     def lacking(self, rows: "pd.DataFrame") -> str:
-        """Say the extent that rows lack, as it follows "it needs"; empty if they have it."""
+        """Return the missing extent of rows in words that follow "it needs"; empty if nothing is missing."""
         found = self.found(rows)
         return "" if found >= self.least else f"{self.least:,g} {self.what}, here {found:,g}"
 
@@ -222,23 +224,25 @@ class ClaimFinding:
     """Finding of rows on a claim."""
 
     here: str
-    """Our figure, as the paper has its own."""
+    """Our figure, in the form of the paper's."""
     parts: tuple[Part, ...]
     sure: str
     """Evidence of the finding: the number of sets, folds or runs, a test or an interval."""
     why: str = ""
-    """The experiment that says why our figure differs, empty where there is none; left out if all holds."""
+    """Sentence on the experiment that explains our different figure; empty without one, and unused if all
+    parts hold.
+    """
 
     @property
     def verdict(self) -> str:
-        """One of the verdicts, by the parts: see :data:`RULE`."""
+        """Verdict by the parts: see :data:`RULE`."""
         if not self._lacking:
             return HOLDS
         return IN_PART if any(part.same for part in self.parts) else FAILS
 
     @property
     def reason(self) -> str:
-        """Reason why not all of it holds: an experiment, else chance; empty if it holds."""
+        """Reason why not all parts hold: an experiment, or chance; empty if all hold."""
         if not self._lacking:
             return ""
         silent = OTHER if all(part.same for part in self._lacking) else UNKNOWN
@@ -254,7 +258,7 @@ Arguments = ParamSpec("Arguments")
 
 
 class PaperRows:
-    """Rows of a paper by kind, with whatever :func:`once` has made of them."""
+    """Rows of a paper by kind, with all results of methods marked :func:`once`."""
 
     def __init__(self, rows: "pd.DataFrame") -> None:
         self._kinds = {str(kind): part for kind, part in rows.groupby("kind")} if "kind" in rows else {}
@@ -263,7 +267,7 @@ class PaperRows:
 
     @classmethod
     def of(cls, rows: "pd.DataFrame | Self") -> Self:
-        """Return rows by kind; what this has returned stays as it is."""
+        """Return rows as :class:`PaperRows`; rows that are one already are returned unchanged."""
         return rows if isinstance(rows, cls) else cls(cast("pd.DataFrame", rows))
 
     def of_kind(self, kind: str, **wanted: Any) -> "pd.DataFrame":
@@ -277,7 +281,7 @@ class PaperRows:
 def once(
     make: Callable[Concatenate[Any, Arguments], Made],
 ) -> Callable[Concatenate[Any, Arguments], Made]:
-    """Let a method of :class:`PaperRows` answer each question once, and keep the answer with the rows."""
+    """Return a method of :class:`PaperRows` that computes each result once, and keeps it with the rows."""
 
     @functools.wraps(make)
     def kept(rows: Any, /, *given: Arguments.args, **named: Arguments.kwargs) -> Made:
@@ -296,27 +300,29 @@ def _as_they_are(rows: Any) -> Any:
 
 @dataclass(frozen=True)
 class PaperClaim:
-    """One claim of a paper."""
+    """Claim of a paper."""
 
     what: str
-    """The claim, in a few words."""
+    """Claim in a few words."""
     where: str
-    """Its place in the paper."""
+    """Place of the claim in the paper."""
     paper: str
-    """The paper's figure; empty where it has none."""
+    """Figure of the paper; empty without one."""
     judge: Callable[[Any], ClaimFinding]
     """Function from rows to the finding; raises :class:`UnmeasuredError` if they lack a quantity."""
     missing: str = ""
-    """Reason why it is not measured, where no extent measures it; otherwise that the rows do not have it."""
+    """Reason why it is never measured; empty: only that the rows lack it."""
     read: Callable[[Any], Any] = _as_they_are
-    """Makes of rows what the judge gets. It returns what it has made as it is, so that claims share it."""
+    """Function from rows to the judge's input. It returns its input unchanged if that is converted, so that
+    claims share it.
+    """
     needs: tuple[Need, ...] = ()
-    """Extent of rows without which there is no verdict."""
+    """Extents of rows that a verdict needs."""
     scale: str = "medium"
-    """Least scale that has this extent."""
+    """Smallest scale with this extent."""
 
     def lacking(self, rows: "pd.DataFrame") -> str:
-        """Say the first extent that rows lack; empty if they have all."""
+        """Return the first missing extent of rows in words; empty if none is missing."""
         return next(filter(None, (need.lacking(rows) for need in self.needs)), "")
 
     def finding(self, rows: Any) -> ClaimFinding | None:
@@ -328,7 +334,7 @@ class PaperClaim:
 
 
 class UnmeasuredError(LookupError):
-    """Rows do not have what a judge needs."""
+    """Error for rows without the input of a judge."""
 
 
 Found = TypeVar("Found")
@@ -346,5 +352,5 @@ def needed(found: Found | None) -> Found:
 
 
 def unmeasured(_rows: "pd.DataFrame") -> ClaimFinding:
-    """Judge a claim that no unit measures."""
+    """Raise UnmeasuredError, for a claim that no unit measures."""
     raise UnmeasuredError

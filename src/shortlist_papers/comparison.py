@@ -1,7 +1,7 @@
-"""One comparison for all experiments: methods on units, with means, intervals, ranks and tests.
+"""Comparison for all experiments: methods on units, with means, intervals, ranks and tests.
 
-Results are a table with a row for each method on each unit, and a column ``method``; a unit is a fold, a
-split or a run, which other columns name.
+Results are a table with a row for each method on each unit, and a column ``method``. A unit is a fold, a
+split or a run, identified by other columns.
 """
 
 from collections.abc import Sequence
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FOLD = ("dataset", "repeat", "fold")
-"""The columns that name a fold of a cross-validation over several tables."""
+"""Columns that identify a fold of a cross-validation over several tables."""
 
 TEN_FOLDS = 1 / 9
-"""Test rows of one of ten folds beside its training rows: the overlap of :func:`margin`."""
+"""Number of test rows in one of ten folds over that of its training rows: the overlap of :func:`margin`."""
 
 
 def complete(
     results: "pd.DataFrame", methods: Sequence[str] | None = None, *, units: Sequence[str] = FOLD
 ) -> "pd.DataFrame":
-    """Keep some methods, by default all, and of them the units in which every one was measured."""
+    """Return the rows of some methods, by default all, on units in which every one of them was measured."""
     names = set(results["method"] if methods is None else methods)
     part = results[results["method"].isin(names)]
     return part[part.groupby(list(units))["method"].transform("nunique") == len(names)]
 
 
 def side_by_side(results: "pd.DataFrame", measures: Sequence[str]) -> "pd.DataFrame":
-    """Return a row for each method, with what its measures are over the units.
+    """Return a row for each method, with summaries of its measures over the units.
 
-    By method, in the order of their first rows: ``n_units``, and for each measure its mean under its own
-    name, ``_deviation`` (n - 1 below; missing for one unit), ``_margin`` (see :func:`margin`) and
-    ``_median``.
+    Methods are in the order of their first rows. The columns are ``n_units``, and for each measure its mean
+    under its own name, ``_deviation`` (n - 1 in the denominator; missing for one unit), ``_margin`` (see
+    :func:`margin`) and ``_median``.
     """
     found = results.groupby("method", sort=False).size().to_frame("n_units")
     for measure in measures:
@@ -50,10 +50,11 @@ def side_by_side(results: "pd.DataFrame", measures: Sequence[str]) -> "pd.DataFr
 
 
 def margin(values: Any, overlap: float = 0.0) -> float:
-    """Return the 95 % margin of a mean: Student's quantile times the standard error; NaN of one value.
+    """Return the 95 % margin of a mean: Student's quantile times the standard error; NaN for one value.
 
-    `overlap`: of values on splits that share rows the number of test rows over that of the others, which the
-    variance of the mean has beside 1/n (:cite:t:`Nadeau2003`); 1 gives the margin of one value more.
+    `overlap`: for values on splits that share rows, the number of test rows over that of the other rows,
+    which is added to 1/n in the variance of the mean (:cite:t:`Nadeau2003`); 1 gives the margin of one
+    further value.
 
     >>> round(margin(np.array([1.0, 2.0, 3.0])), 3), round(margin(np.array([1.0, 2.0, 3.0]), 1 / 3), 3)
     (2.484, 3.513)
@@ -67,13 +68,13 @@ def margin(values: Any, overlap: float = 0.0) -> float:
 
 
 def with_margin(values: Any, digits: int = 1, overlap: float = 0.0) -> str:
-    """Show a mean with its 95 % margin, where there are several values."""
+    """Return a mean as text, with its 95 % margin if there are several values."""
     mean = f"{float(values.mean()):.{digits}f}"
     return mean if len(values) < 2 else f"{mean} ± {margin(values, overlap):.{digits}f}"
 
 
 def shown_p(p: float) -> str:
-    """Show a probability to three digits, as it follows "p is".
+    """Return a p-value to three digits in words that follow "p is".
 
     >>> shown_p(0.2914), shown_p(0.0004)
     ('0.291', 'below 0.001')
@@ -82,25 +83,27 @@ def shown_p(p: float) -> str:
 
 
 def ranks(values: "pd.DataFrame") -> "pd.DataFrame":
-    """Rank the methods, which are columns, in every row: 1 is the largest value, ties share their mean rank.
+    """Return ranks of the methods, which are columns, in every row.
 
-    Values that differ only in the thirteenth digit behind the point are equal.
+    The largest value has rank 1, and ties share their mean rank.
+
+    Values that differ only in the thirteenth decimal are equal.
     """
     return values.round(12).rank(axis=1, ascending=False)
 
 
 def rank_folds(results: "pd.DataFrame") -> "pd.DataFrame":
-    """Return each method's means over the folds, and its mean rank by accuracy in them, best first.
+    """Return each method's means over the folds, and its mean rank by accuracy, best first.
 
-    Folds that lack a method are left out of everything. Folds of one table share rows, so these ranks
-    describe and test nothing; over several tables use :func:`rank_methods`. Raises BadInputError if no fold
+    Folds that lack a method are left out of all figures. Folds of one table share rows, so these ranks are
+    descriptive and no test; over several tables use :func:`rank_methods`. Raises BadInputError if no fold
     holds every method.
 
-    `results`: from :func:`compare_methods`. Where it has a column ``within_limit``, methods that it says
-    False of in some fold have no rank, and come last.
+    `results`: result of :func:`compare_methods`. If it has a column ``within_limit``, methods with false in
+    some fold have no rank, and come last.
 
     One row per method with the columns ``rank``, ``accuracy``, ``accuracy_deviation``, ``balanced_accuracy``,
-    ``size``, ``seconds``, where there are prices ``cost``, and ``n_folds``.
+    ``size``, ``seconds``, with prices ``cost``, and ``n_folds``.
     """
     whole = complete(results.dropna(subset=["accuracy"]), list(results["method"]))
     if whole.empty:
@@ -116,7 +119,7 @@ def rank_folds(results: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def over_limit(results: "pd.DataFrame") -> list[str]:
-    """Return the methods that a column ``within_limit`` says False of in some fold, in their order."""
+    """Return the methods with false in the column ``within_limit`` of some fold, in their order."""
     if "within_limit" not in results:
         return []
     return list(dict.fromkeys(results.loc[~results["within_limit"].astype(bool), "method"]))
@@ -125,24 +128,22 @@ def over_limit(results: "pd.DataFrame") -> list[str]:
 @saved_from("shortlist_papers")
 @dataclass(frozen=True)
 class RankTest:
-    """Whether methods differ over tables (:cite:t:`Demsar2006`)."""
+    """Test of differences between methods over tables (:cite:t:`Demsar2006`)."""
 
     mean_ranks: dict[str, float]
     """Mean rank of every method, best first; 1 is best, ties share their mean rank."""
     n_tables: int
-    """Tables that rank."""
+    """Number of ranked tables."""
     chi_square: float
     chi_square_p: float
-    """Friedman's statistic without correction for ties, and how probable one as large is if the methods are
-    equal.
-    """
+    """p-value of Friedman's statistic without correction for ties."""
     f: float
     f_p: float
-    """The same for Iman and Davenport's less conservative statistic."""
+    """p-value of Iman and Davenport's less conservative statistic."""
     alpha: float
     """Level of the critical difference."""
     critical_difference: float
-    """Methods whose mean ranks differ by at least this much differ (Nemenyi)."""
+    """Least difference of mean ranks at which methods differ (Nemenyi)."""
 
 
 def rank_methods(results: "pd.DataFrame", *, metric: str = "accuracy", alpha: float = 0.05) -> RankTest:
@@ -196,7 +197,7 @@ def rank_methods(results: "pd.DataFrame", *, metric: str = "accuracy", alpha: fl
 
 
 def write_results(results: "pd.DataFrame", path: str | Path) -> None:
-    """Write results as Parquet, whole or not at all; raises NotWrittenError if it cannot be written there."""
+    """Write results as Parquet, completely or not at all; raise NotWrittenError if that fails."""
     import pyarrow as pa
 
     from shortlist.files import write_parquet
@@ -205,7 +206,7 @@ def write_results(results: "pd.DataFrame", path: str | Path) -> None:
 
 
 def described(method: Any) -> str:
-    """Return an estimator's class and parameters, the same in every process; the seed is no part."""
+    """Return an estimator's class and parameters as text, the same in every process and for every seed."""
     given = {
         name: saved_path(value) if hasattr(value, "__qualname__") else value
         for name, value in sorted(method.get_params().items())

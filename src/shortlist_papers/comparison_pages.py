@@ -25,7 +25,7 @@ QUALITIES = {
     "igd_plus": "IGD+ to the joint front; less is better",
     "seconds": "Seconds; less is better",
 }
-"""Qualities drawn of each run, and how to read them."""
+"""Measures drawn for each run, with titles on how to read them."""
 
 MEASURES = {
     "accuracy": "Accuracy on the test rows of a fold; more is better",
@@ -33,7 +33,7 @@ MEASURES = {
     "size": "Members; fewer are cheaper",
     "seconds": "Seconds of choosing",
 }
-"""Measures drawn of each fold, and how to read them."""
+"""Measures drawn for each fold, with titles on how to read them."""
 
 CAUTION = "± is the deviation over the folds, which share rows: the order of close methods may be chance."
 
@@ -73,7 +73,10 @@ def product_comparison_parts(comparison: "Comparison") -> Parts:
 
 
 def joint_picks(fronts: Mapping[str, Front], joint: Front) -> list[tuple[str, Pick, str]]:
-    """Return the points that the usual rules take from the joint front, as of the first front with each."""
+    """Return the points that the usual rules pick from the joint front.
+
+    Each comes with the first front that has it.
+    """
     if not len(joint):
         return []
     found = []
@@ -118,7 +121,7 @@ def _box_chart(title: str, values: dict[str, list[float]], noun: str) -> Chart:
 
 
 def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
-    """Return the results of pruning methods in every fold, and their ranks.
+    """Return the parts of a page on pruning methods: results in every fold, and ranks.
 
     Raises BadInputError if columns are missing.
 
@@ -182,7 +185,7 @@ def _accuracy(row: Any) -> str:
 
 
 def rank_chart(test: "RankTest") -> Chart:
-    """Return mean ranks over tables with the critical difference (:cite:t:`Demsar2006`)."""
+    """Return a chart of mean ranks over tables with the critical difference (:cite:t:`Demsar2006`)."""
     return _ranks(
         "Mean ranks over tables",
         test.mean_ranks,

@@ -1,4 +1,4 @@
-"""EMSCO: fronts, recall, the authors' example and the opponents, as :cite:t:`Hamilton2022` measured."""
+"""EMSCO: fronts, recall, the authors' example and the opponents, as measured in :cite:t:`Hamilton2022`."""
 
 import dataclasses
 import functools
@@ -69,10 +69,13 @@ if TYPE_CHECKING:
 
 RUN_SECONDS = {"pima": 0.8, "heart": 0.9, "credit": 1.5}
 TRUTH_SECONDS = {"pima": (0.2, 0.2, 0.3), "heart": (0.2, 0.3, 0.5), "credit": (0.8, 1.0, 2.7)}
-"""About how many seconds 500 generations by the rules as printed take, and complete fronts of k = 2, 3, 4."""
+"""Approximate seconds of complete fronts of k = 2, 3, 4 stages.
+
+Beside them stand those of 500 generations by the rules as printed.
+"""
 
 PLAIN = ("heart", "credit")
-"""Sets with shares in the text, measured on splits that were not selected."""
+"""Sets with shares of the front in the text, measured on splits that were not selected."""
 
 
 @dataclass(frozen=True)
@@ -80,20 +83,24 @@ class EmscoSize:
     """Extent of the measurement."""
 
     sets: tuple[str, ...]
-    """Names of :data:`SETS`, and Synthetic30."""
+    """Names of sets: keys of :data:`SETS`, and Synthetic30."""
     splits: int
-    """Splits of every set whose fronts are counted."""
+    """Number of splits of every set whose fronts are counted."""
     plain_splits: int
-    """Splits with the seeds 0, 1, ... on each of which one run is compared with the front, k = 4."""
+    """Number of splits with the seeds 0, 1, ... on each of which one run is compared with the front, k =
+    4.
+    """
     seeds: int
     distinct_seeds: int
     generations: int
-    """Runs of evolution for Figure 7 by the rules as printed and by the distinct ones, and their length."""
+    """Numbers of runs for Figure 7, by the rules as printed and by the distinct ones, and their
+    generations.
+    """
     levels: tuple[float, ...]
     """Confidences of the authors' example."""
     example_seeds: int
     example_generations: int
-    """Runs of it."""
+    """Number of runs of the example, and their generations."""
     opponents: tuple[OpponentsSize, ...]
     """Extents of the comparisons on new rows."""
 
@@ -116,7 +123,7 @@ SIZES = {
     ),
     "paper": PAPER_SIZE,
 }  # fmt: skip
-"""Extent of each scale. Everything but the comparison on new rows is at scale medium as printed."""
+"""Extent of each scale. At scale medium all but the comparison on new rows is as printed."""
 
 
 def size_of(extent: Extent) -> EmscoSize:
@@ -143,7 +150,7 @@ def size_of(extent: Extent) -> EmscoSize:
 
 
 def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = None) -> PaperPlan:
-    """Return units for the tables and figures that are requested, of every set that is there."""
+    """Return the units of the requested tables and figures, for every set that exists."""
     size = size or size_of(extent)
     tables, missing = sets_of([SETS[name] for name in size.sets if name in SETS], folder)
     there = [name for name in size.sets if name not in SETS or SETS[name] in tables]
@@ -238,7 +245,7 @@ def _property_units(folder: Path | None, sets: Sequence[str]) -> list[Unit]:
 
 
 def _plain_units(folder: Path | None, extent: Extent, size: EmscoSize, there: Sequence[str]) -> list[Unit]:
-    """Return a unit for each plain split of the sets whose shares the text tells."""
+    """Return a unit for each plain split of the sets with shares in the text."""
     if not extent.wants("plain-splits"):
         return []
     return [
@@ -256,13 +263,13 @@ def _plain_units(folder: Path | None, extent: Extent, size: EmscoSize, there: Se
 
 
 def _run_seconds(name: str, stages: int, rules: str, seed: int, generations: int) -> float:
-    """Return about how many seconds a run takes here; the first one also finds the complete front."""
+    """Return the approximate seconds of a run; the first one also finds the complete front."""
     run = RUN_SECONDS[name] * generations / 500 * (2 if rules == "distinct" else 1)
     return run + (TRUTH_SECONDS[name][stages - 2] if not seed and rules == "paper" else 0.0)
 
 
 def _options(folder: Path | None, name: str, rules: str, size: EmscoSize) -> EmscoOptions:
-    """Return the parameters of a run of Figure 7, which goes on to its last generation."""
+    """Return the options of a run of Figure 7, which continues to its last generation."""
     options = paper_table(folder, name).options
     return dataclasses.replace(options, generations=size.generations, patience=None, rules=rules)
 
@@ -274,7 +281,7 @@ def _figures_of(name: str) -> tuple[str, ...]:
 
 @functools.cache
 def _compiled() -> None:
-    """Search once on a small table, so that no clock counts what a process does the first time only."""
+    """Search once on a small table, so that no measured time includes compiling."""
     import pandas as pd
 
     rng = np.random.default_rng(0)
@@ -289,7 +296,7 @@ def _compiled() -> None:
 
 
 def measure_front(folder: Path | None, name: str, stages: int, split: int, *, budget: Budget) -> Rows:
-    """Enumerate every stage assignment; the seconds count from before the table is split and fitted."""
+    """Return the complete front of one split with its seconds, as a row."""
     _compiled()
     paper_table(folder, name)
     begun = processor_seconds()
@@ -305,25 +312,25 @@ def measure_front(folder: Path | None, name: str, stages: int, split: int, *, bu
 
 
 def _fresh_problem(folder: Path | None, name: str, *, max_stages: int, split: int = 0) -> StageProblem:
-    """State a problem of which nothing was fitted yet, so that its seconds count every fit."""
+    """Return a problem without any fit, so that its seconds include every fit."""
     made = paper_problem.__wrapped__(folder, name, max_stages=max_stages, split=split)
     return made.problem
 
 
 @functools.lru_cache(maxsize=9)
 def _truth(folder: Path | None, name: str, stages: int) -> StageResult:
-    """Return the complete front that evolution is compared with, once for all runs of a process."""
+    """Return the complete front for a comparison with evolution, kept for all runs of a process."""
     return enumerate_front(paper_problem(folder, name, max_stages=stages).problem, workers=1)
 
 
 def measure_recall(
     folder: Path | None, name: str, stages: int, options: EmscoOptions, seed: int, *, budget: Budget
 ) -> Rows:
-    """Count the points of the complete front that one run of evolution finds; nothing if it was stopped.
+    """Return the number of points of the complete front that one run of evolution finds; empty if stopped.
 
-    The row has the number of chromosomes (c) and of objective vectors (p) of the front that the population
-    holds after the generations of Figure 7, and whether the first curve falls anywhere. Its seconds count
-    from before the table is split: a run fits the subsets that it needs itself.
+    The row has the numbers of chromosomes (c) and of objective vectors (p) of the front that the population
+    holds after the generations of Figure 7, and whether the first curve ever falls. Its seconds begin before
+    the table is split, as a run fits the subsets that it needs itself.
     """
     _compiled()
     truth, begun = _truth(folder, name, stages), processor_seconds()
@@ -349,7 +356,7 @@ def measure_recall(
 def measure_plain_split(
     folder: Path | None, name: str, seed: int, options: EmscoOptions, *, budget: Budget
 ) -> Rows:
-    """Count the points of the complete front of four stages that one run finds, on a plain seed's split."""
+    """Return the number of points of the complete front that one run finds, on the split of a plain seed."""
     split, stages = seed - SPLITS[name], max(STAGES)
     own = dataclasses.replace(budget.begun(), study=NO_STUDY)
     truth = enumerate_front(
@@ -374,7 +381,7 @@ def measure_plain_split(
 
 
 def measure_level(folder: Path, level: float, seed: int, generations: int, *, budget: Budget) -> Rows:
-    """Run the authors' example once at one confidence."""
+    """Run the authors' example once at one confidence, and return its rows."""
     split = example_problem(folder, level)
     options = EmscoOptions(generations=generations, rules="paper")
     found = emsco(split.problem, options, budget=dataclasses.replace(budget, seed=seed))
@@ -467,7 +474,7 @@ DEVIATIONS = (
         "draws mutations uniformly and rounds inverse costs, and the rules as printed do not."
     ),
 )
-"""Deviations from the paper: the one list of this paper."""
+"""Deviations from the paper; the only such list of this paper."""
 
 
 def all_emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:

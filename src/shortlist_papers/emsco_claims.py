@@ -1,4 +1,4 @@
-"""Every claim of :cite:t:`Hamilton2022`, in the paper's order."""
+"""Claims of :cite:t:`Hamilton2022`, in the paper's order."""
 
 from functools import partial
 from typing import Any
@@ -24,7 +24,10 @@ claim = partial(PaperClaim, read=EmscoRows.of)
 
 
 def _splits(*names: str) -> tuple[Need, ...]:
-    """Need enough plain splits of each set; by default of all four, which the small scale does not have."""
+    """Return the need of enough plain splits of each set.
+
+    By default all four, which the small scale lacks.
+    """
     where = {"kind": "opponents", "set": names or ALL, "method": METHODS}
     return (
         Need(len(names or ALL), "sets", "set", where),
@@ -57,7 +60,7 @@ NEED_FRONTS: dict[str, Any] = {
 
 
 def _plain(*names: str) -> dict[str, Any]:
-    """Need enough plain splits of each set whose complete front is compared with a run."""
+    """Return the need of enough plain splits of each set whose complete front is compared with a run."""
     where = {"kind": "split", "set": names}
     needs = (
         Need(len(names), "sets", "set", where),
@@ -67,14 +70,14 @@ def _plain(*names: str) -> dict[str, Any]:
 
 
 MONTH_MIN = 30 * 24 * 60 * 32
-"""Minutes of a month on 32 cores."""
+"""Number of minutes of a month on 32 cores."""
 
 LOSS = 2.72
-"""Points of accuracy that the paper's EMSCO loses beside Single-Stage, on average."""
+"""Points of accuracy that the paper's EMSCO loses against Single-Stage, on average."""
 
 
 def _best(measure: str, one: str, sign: str, *others: str) -> Check:
-    """Compare a method with the best of several others."""
+    """Return a comparison of a method with the best of several others."""
     return measure, one, sign, tuple(other for other in others if other != one)
 
 
@@ -209,4 +212,4 @@ CLAIMS = (
           **NEED_STAGES),
     *_SETS,
 )  # fmt: skip
-"""The claims of the abstract, the sections, the captions and the conclusion; set by set last."""
+"""Claims of the abstract, the sections, the captions and the conclusion; those on single sets come last."""

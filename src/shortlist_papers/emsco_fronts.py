@@ -1,4 +1,4 @@
-"""Judges of what :cite:t:`Hamilton2022` claim about complete fronts, and about evolution's share of them."""
+"""Judges of the claims of :cite:t:`Hamilton2022` on complete fronts, and on evolution's share of them."""
 
 from typing import TYPE_CHECKING
 
@@ -29,14 +29,14 @@ def keeps(rows: EmscoRows) -> ClaimFinding:
 
 
 def held_shares(part: "pd.DataFrame") -> "pd.Series[float]":
-    """Return the share of the front's chromosomes that each run holds in the end, in per cent."""
+    """Return the share of the front's chromosomes that each run holds at its end, in per cent."""
     held = part[[name for name in part if str(name)[:1] == "c" and str(name)[1:].isdecimal()]]
     columns = sorted(held.columns[held.notna().any()], key=lambda name: int(str(name)[1:]))
     return 100 * part[columns[-1]].astype(float) / part["assignments"].astype(float)
 
 
 def share(rows: EmscoRows, name: str, printed: float, *, at_least: bool = False) -> ClaimFinding:
-    """Judge the share of a complete front that is found, on plain splits; the paper's is one split.
+    """Judge the share of a complete front that runs find on plain splits; the paper's is of one split.
 
     `at_least`: the paper says "over".
     """
@@ -61,7 +61,7 @@ def share(rows: EmscoRows, name: str, printed: float, *, at_least: bool = False)
 
 
 def _filled(plain: "pd.DataFrame") -> str:
-    """Say that full elites end runs early; empty where they do not, or chance may make them hold less."""
+    """Return a sentence that full elites end runs early; empty if they do not, or chance may explain it."""
     from scipy.stats import mannwhitneyu
 
     full, shares = plain["filled"].astype(bool), held_shares(plain)
@@ -78,9 +78,9 @@ def _filled(plain: "pd.DataFrame") -> str:
 
 
 def several_optima(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether a run holds globally optimal chromosomes on every plain split, a part each.
+    """Judge whether a run holds globally optimal chromosomes on every plain split, one part per split.
 
-    The panels of Figure 7 are of chosen splits: they are told, and decide nothing.
+    The panels of Figure 7 are of chosen splits: they are reported, and do not count.
     """
     plain = needed(rows.of_kind("split"))
     told, why = [], []
@@ -103,7 +103,7 @@ def several_optima(rows: EmscoRows) -> ClaimFinding:
 
 
 def sizes(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether the printed sizes are those of the chosen split, or lie within those of our splits."""
+    """Judge whether the printed sizes are those of the chosen split, or within the range of our splits."""
     part = needed(rows.of_kind("front"))
     parts = []
     for (name, stages), own in part.groupby(["set", "stages"], sort=False):
@@ -125,7 +125,10 @@ def sizes(rows: EmscoRows) -> ClaimFinding:
 
 
 def _by_split(part: "pd.DataFrame") -> str:
-    """Say how far sizes of fronts differ between splits; empty with one split of each set."""
+    """Return a sentence on the differences of front sizes between splits.
+
+    Empty with one split of each set.
+    """
     sizes = part.groupby(["set", "stages"])["assignments"]
     if not sizes.size().gt(1).all():
         return ""
@@ -138,7 +141,7 @@ def _by_split(part: "pd.DataFrame") -> str:
 
 
 def sparse(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether fronts are small beside all stage assignments, on every split."""
+    """Judge whether fronts are small compared with all stage assignments, on every split."""
     part = rows.of_kind("front", stages=4)
     found = {
         name: own["assignments"].astype(int)
@@ -157,7 +160,10 @@ def sparse(rows: EmscoRows) -> ClaimFinding:
 
 
 def _shared(part: "pd.DataFrame") -> str:
-    """Say how few objective vectors the largest front has; empty where it is no thousandfold of them."""
+    """Return a sentence on the few objective vectors of the largest front.
+
+    Empty unless it has a thousand times more points.
+    """
     largest = part.loc[part["assignments"].astype(float).idxmax()]
     if largest["assignments"] < 1000 * largest["points"]:
         return ""
@@ -168,7 +174,7 @@ def _shared(part: "pd.DataFrame") -> str:
 
 
 def minutes(rows: EmscoRows, kind: str, low: float, high: float) -> ClaimFinding:
-    """Judge the minutes of a processor that a run by the printed rules takes, or fronts of one split each."""
+    """Judge the processor minutes of a run by the printed rules, or of fronts of one split each."""
     part = rows.of_kind(kind, **({"split": 0} if kind == "front" else {"rules": "paper"}))
     part = needed(part[part["processor_s"].notna()] if "processor_s" in part else part.iloc[:0])
     values = part["processor_s"].astype(float) / 60
@@ -184,12 +190,12 @@ def minutes(rows: EmscoRows, kind: str, low: float, high: float) -> ClaimFinding
 
 
 def _by_set(part: "pd.DataFrame") -> str:
-    """Say the number of rows of each set."""
+    """Return the number of rows of each set, in words."""
     return ", ".join(f"{name} {n}" for name, n in part["set"].value_counts().items())
 
 
 def _looked(part: "pd.DataFrame") -> str:
-    """Say how many assignments were measured of how many, and how many a second of the processor."""
+    """Return words on the numbers of measured and of all assignments, and of measured ones per second."""
     looked, seconds = float(part["looked"].sum()), float(part["processor_s"].sum())
     spaces = sum(
         space_size(len(preset(str(name)).cost_classes), int(stages))

@@ -1,4 +1,4 @@
-"""Judges of the claims of :cite:t:`Hamilton2022`: what rows of EMSCO and its opponents say about it."""
+"""Judges of the claims of :cite:t:`Hamilton2022` by rows of EMSCO and its opponents."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
@@ -32,14 +32,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SPACES = {("heart", 4): 15_199_275, ("credit", 4): 254_152_083}
-"""Stage assignments, k! · S(n, k) summed over k."""
+"""Number of stage assignments, k! · S(n, k) summed over k."""
 
 CLASSES = {"synthetic30": 3}
 """Number of classes of sets with more than two."""
 
 Check: TypeAlias = tuple[str, str, str, str | tuple[str, ...] | float]
-"""A measure, a method, ``<``, ``>`` or ``=``, and another method, the best of several, or per cent. Or a
-measure that is empty, a method, ``dominates``, and another method.
+"""Measure, method, ``<``, ``>`` or ``=``, and another method, the best of several, or per cent.
+
+Or an empty measure, a method, ``dominates``, and another method.
 """
 
 
@@ -103,7 +104,7 @@ def _means(methods: "Mapping[str, pd.DataFrame]", measure: str, ones: Collection
 def _silent(
     methods: "Mapping[str, pd.DataFrame]", accurate: Collection[str], covering: Collection[str]
 ) -> str:
-    """Say who answers nothing on how many splits, of those whose accuracy or coverage is told."""
+    """Return words on the splits without answers of the methods whose accuracy or coverage is reported."""
     return "".join(
         f"; {one} answers nothing on {n} of them"
         + (", which its accuracy leaves out" if one in accurate else "")
@@ -113,9 +114,10 @@ def _silent(
 
 
 def idle(methods: "Mapping[str, pd.DataFrame]", named: Collection[object]) -> str:
-    """Say on how many splits those named buy nothing, or answer nothing; empty below half of the splits.
+    """Return words on the splits on which named methods buy nothing, or answer nothing.
 
-    Chance alone does not make it half: Wilson's interval of the share of splits has to end above it.
+    Empty unless that is so on more than half of the splits beyond chance: Wilson's interval of the share must
+    begin above one half.
     """
     told = []
     for one in BUDGETED:
@@ -149,7 +151,7 @@ def _figures(methods: "Mapping[str, pd.DataFrame]", method: str) -> str:
 
 
 def _better(methods: "Mapping[str, pd.DataFrame]", one: str, other: str) -> list[Part]:
-    """Judge whether a method is better than another one, objective by objective."""
+    """Return a part for each objective: whether a method is better than another one."""
     return [
         (under if objective == "cost" else over)(less(methods, one, other, objective))
         for objective in OBJECTIVES
@@ -157,7 +159,10 @@ def _better(methods: "Mapping[str, pd.DataFrame]", one: str, other: str) -> list
 
 
 def nondominated(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether no method of the paper dominates EMSCO, which is surely better in one objective."""
+    """Judge whether no method of the paper dominates EMSCO.
+
+    EMSCO must also be surely better than each method in one objective.
+    """
     found = needed(rows.measured())
     parts, told = [], []
     for name, methods in found.items():
@@ -208,15 +213,16 @@ MEANS = {
     "accuracy": lambda methods, one: methods[SINGLE]["accuracy"] - methods[one]["accuracy"],
     "speed": lambda methods, one: 100 * methods[SINGLE]["cost"] / methods[one]["cost"].clip(lower=1e-9) - 100,
 }  # fmt: skip
-"""Means in the text, in per cent, on each split: rows answered, rows lost, accuracy lost beside Single-Stage,
-and speed gained.
+"""Functions for the means in the text, in per cent on each split.
+
+They are of answered rows, lost rows, accuracy lost against Single-Stage, and gained speed.
 """
 
 
 def mean_over_sets(found: Measured, what: str, method: str = EMSCO_NAME) -> "pd.Series[float]":
-    """Return a mean over all four sets for each split that all of them have.
+    """Return a mean over all four sets, for each split that all of them have.
 
-    The paper's is one such value: a split of each set.
+    The paper prints one such value, from one split of each set.
     """
     import pandas as pd
 
@@ -226,7 +232,10 @@ def mean_over_sets(found: Measured, what: str, method: str = EMSCO_NAME) -> "pd.
 
 
 def mean_of_sets(rows: EmscoRows, what: str, printed: float, method: str = EMSCO_NAME) -> ClaimFinding:
-    """Judge a printed mean over all four sets; nothing is 0 lost or gained, or half of the rows answered."""
+    """Judge a printed mean over all four sets.
+
+    Without effect is 0 lost or gained, or half of the rows answered.
+    """
     found = rows.measured()
     values = mean_over_sets(found, what, method)
     by_set = [float(MEANS[what](methods, method).mean()) for methods in found.values()]
@@ -240,7 +249,10 @@ def mean_of_sets(rows: EmscoRows, what: str, printed: float, method: str = EMSCO
 
 
 def _answering(found: Measured, values: "pd.Series[float]", method: str, unit: str) -> str:
-    """Say the mean over the splits on which a method answers something of every set, if these are fewer."""
+    """Return words on the mean over splits on which a method answers rows of every set.
+
+    They are empty if these are all splits.
+    """
     silent = {
         name: methods[method].index[methods[method]["coverage"] == 0].intersection(values.index)
         for name, methods in found.items()
@@ -253,7 +265,7 @@ def _answering(found: Measured, values: "pd.Series[float]", method: str, unit: s
 
 
 def threshold(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether EMSCO's answers are right more often than the threshold asks."""
+    """Judge whether EMSCO's share of right answers exceeds the threshold."""
     found = needed(rows.measured())
     needed(len(found) == len(ALL))
     asked = {name: 100 * preset(name).confidence for name in found}
@@ -267,7 +279,10 @@ def threshold(rows: EmscoRows) -> ClaimFinding:
 
 
 def comparable(rows: EmscoRows, most: float) -> ClaimFinding:
-    """Judge whether EMSCO loses no more accuracy beside one stage with all features than the paper's mean."""
+    """Judge EMSCO's loss of accuracy against one stage with all features.
+
+    It must be no more than the paper's mean.
+    """
     found = needed(rows.measured())
     lost = {name: less(methods, SINGLE, EMSCO_NAME, "accuracy") for name, methods in found.items()}
     return ClaimFinding(
@@ -278,7 +293,7 @@ def comparable(rows: EmscoRows, most: float) -> ClaimFinding:
 
 
 def excused(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether whoever is cheaper than EMSCO covers less, or answers with less accuracy than p̂."""
+    """Judge whether methods cheaper than EMSCO cover less, or answer with less accuracy than p̂."""
     found = needed(rows.measured())
     parts, why = {}, []
     for name, methods in found.items():
@@ -325,9 +340,9 @@ def strong_sums(rows: EmscoRows) -> ClaimFinding:
 
 
 def association(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether cost classes and stages are poorly correlated on the splits of a set; large is .5.
+    """Judge whether cost classes and stages are poorly correlated on the splits of a set.
 
-    The limit is Cohen's (1988).
+    A large correlation is .5, the limit of Cohen (1988).
     """
     from scipy.stats import spearmanr
 
@@ -392,7 +407,7 @@ def together(rows: EmscoRows, name: str) -> ClaimFinding:
 def thresholds(rows: EmscoRows) -> ClaimFinding:
     """Judge whether a higher threshold means more accuracy, less coverage and more cost.
 
-    All thresholds share the rows of one split, so that the three correlations have no interval.
+    All thresholds share the rows of one split, so the three correlations have no interval.
     """
     part = needed(rows.of_kind("thresholds")).sort_values("level")
     needed(len(part) > 2)
@@ -409,7 +424,7 @@ def thresholds(rows: EmscoRows) -> ClaimFinding:
 
 
 def confident_answers(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether answers are right at least as often as the threshold asks, by the rows answered."""
+    """Judge whether the share of right answers reaches the threshold, by the answered rows."""
     part = rows.of_kind("thresholds").sort_values("level") if len(rows.of_kind("thresholds")) else None
     part = needed(part)
     needed("rows" in part)

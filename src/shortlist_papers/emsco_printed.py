@@ -1,4 +1,4 @@
-"""Figures that the text of :cite:t:`Hamilton2022` prints, beside ours with the interval of one split."""
+"""Figures printed in the text of :cite:t:`Hamilton2022`, beside ours with the interval of one split."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PrintedFigure:
-    """A figure of the text, and our values of it on single splits."""
+    """Figure of the text, and our values on single splits."""
 
     panel: str
     """Measure with its unit."""
@@ -32,11 +32,11 @@ class PrintedFigure:
     """Method and set."""
     printed: float
     values: "pd.Series[float]"
-    """Our values, a split each."""
+    """Our values, one per split."""
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return the interval of one split more at 95 %; of shares what lies between 0 and 100."""
+        """Return the 95 % interval of one further split; that of shares lies between 0 and 100."""
         mean, half = float(self.values.mean()), margin(self.values, ONE_SPLIT)
         if self.panel.endswith("points"):
             return mean - half, mean + half
@@ -44,7 +44,7 @@ class PrintedFigure:
 
 
 def figures_of_text(rows: EmscoRows) -> Iterator[PrintedFigure]:
-    """Yield every printed figure that rows have: of methods on new rows, and of shares of fronts."""
+    """Yield every printed figure that rows cover: methods on new rows, and shares of fronts."""
     measured = rows.measured()
     for panel, measure, printed in (
         ("conclusive accuracy, %", "accuracy", PAPER_ACCURACIES),
@@ -73,7 +73,7 @@ def figures_of_text(rows: EmscoRows) -> Iterator[PrintedFigure]:
 
 
 def printed_figures(rows: "pd.DataFrame") -> list[ResultTable]:
-    """Return a table and a picture of the printed figures; nothing without rows of enough splits."""
+    """Return a table and a picture of the printed figures; empty without enough splits."""
     found: Rows = []
     panels: dict[str, list[PrintedFigure]] = {}
     for one in figures_of_text(EmscoRows.of(rows)):
@@ -104,7 +104,7 @@ def printed_figures(rows: "pd.DataFrame") -> list[ResultTable]:
 
 
 def _lines(panel: str, figures: list[PrintedFigure]) -> tuple[PaperLine, PaperLine]:
-    """Return the paper's points and ours with their intervals, at the places 0, 1 and so on."""
+    """Return the paper's points, and ours with their intervals, at the positions 0, 1 and so on."""
     names = tuple(one.name for one in figures)
     theirs = tuple((float(place), one.printed) for place, one in enumerate(figures))
     ours, band = [], []

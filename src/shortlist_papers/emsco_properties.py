@@ -23,7 +23,7 @@ LISTED_FEATURES = (4, 5, 6, 7)
 """Numbers of features whose assignments are listed one by one."""
 
 GROWN_FEATURES = (10, 20, 40, 80)
-"""Numbers of features by which the ratio of Theorem 1 is followed."""
+"""Numbers of features at which the ratio of Theorem 1 is computed."""
 
 STAGES = (2, 3, 4)
 
@@ -31,11 +31,11 @@ WHOLE_SPACES = (("pima", 2), ("pima", 3), ("heart", 2), ("credit", 2))
 """Sets and numbers of stages whose assignments are all measured for Property 3."""
 
 EVERY = 5
-"""Of a run's generations every fifth is looked at, pair by pair."""
+"""Distance of the generations of a run that are compared pair by pair."""
 
 
 def every_assignment(n_features: int, max_stages: int) -> NDArray[np.int8]:
-    """List all stage assignments without gaps, ``(n_assignments, n_features)``.
+    """Return all stage assignments without gaps, ``(n_assignments, n_features)``.
 
     >>> len(every_assignment(3, 2)), space_size(3, 2)
     (7, 7)
@@ -45,7 +45,10 @@ def every_assignment(n_features: int, max_stages: int) -> NDArray[np.int8]:
 
 
 def measure_growth(*, budget: Budget) -> Rows:
-    """Count stage assignments one by one and by Eqs. 1 and 2, and divide their number by k^n (Theorem 1)."""
+    """Return rows with the number of stage assignments, listed and by Eqs.
+
+    1 and 2, and its ratio to k^n (Theorem 1).
+    """
     del budget  # a second of work
     found: Rows = []
     for k in STAGES:
@@ -60,7 +63,7 @@ def measure_growth(*, budget: Budget) -> Rows:
 
 
 def brute_force_ranks(merits: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return Pareto ranks by taking away the non-dominated rows again and again (Sec. 3.3.1)."""
+    """Return Pareto ranks by repeated removal of the non-dominated rows (Sec. 3.3.1), ``(n_rows,)``."""
     better = np.asarray((merits[:, None, :] >= merits[None, :, :]).all(axis=2))
     dominates = better & ~better.T
     levels, left, level = np.full(len(merits), -1, dtype=np.int64), np.ones(len(merits), dtype=bool), 0
@@ -72,9 +75,10 @@ def brute_force_ranks(merits: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def broken_pairs(ranks: NDArray[np.int64], norms: NDArray[np.float64], fitness: NDArray[np.float64]) -> int:
-    """Count pairs where the higher rank, or in one rank the larger norm, has not the larger fitness.
+    """Return the number of pairs that break Property 2.
 
-    Norms that differ by less than rounding are equal.
+    A pair breaks it if the higher rank, or within a rank the larger norm, lacks the larger fitness. Norms
+    that differ by less than rounding are equal.
     """
     higher = ranks[:, None] > ranks[None, :]
     larger = (ranks[:, None] == ranks[None, :]) & (norms[:, None] > norms[None, :] * (1 + 1e-12))
@@ -82,7 +86,7 @@ def broken_pairs(ranks: NDArray[np.int64], norms: NDArray[np.float64], fitness: 
 
 
 def measure_selection(folder: Path | None, name: str, options: EmscoOptions, *, budget: Budget) -> Rows:
-    """Compare all pairs of chromosomes of generations that evolution makes (Property 2)."""
+    """Return a row on all pairs of chromosomes in generations of evolution (Property 2)."""
     problem = paper_problem(folder, name, max_stages=max(STAGES)).problem
     counts = {"generations": 0, "pairs": 0, "broken": 0, "ranks_off": 0}
 
@@ -101,7 +105,10 @@ def measure_selection(folder: Path | None, name: str, options: EmscoOptions, *, 
 
 
 def measure_fittest(folder: Path | None, name: str, stages: int, *, budget: Budget) -> Rows:
-    """Find what maximises fitness among all assignments, and count what dominates it (Property 3)."""
+    """Return a row on the fittest of all assignments (Property 3).
+
+    It has the number of assignments that dominate the fittest one.
+    """
     problem = paper_problem(folder, name, max_stages=stages).problem
     problem.decisions.subclassifiers.budget = budget
     measures = problem.measures(every_assignment(problem.n_features, stages))
@@ -117,7 +124,7 @@ def measure_fittest(folder: Path | None, name: str, stages: int, *, budget: Budg
 
 
 def property_table(rows: "pd.DataFrame") -> list[ResultTable]:
-    """Return what was counted for Theorem 1 and Properties 2 and 3; nothing without their rows."""
+    """Return the counts for Theorem 1 and Properties 2 and 3 as a table; empty without their rows."""
     made = EmscoRows.of(rows)
     found: Rows = []
     for k, part in made.of_kind("growth").groupby("stages") if len(made.of_kind("growth")) else ():
@@ -153,7 +160,7 @@ def property_table(rows: "pd.DataFrame") -> list[ResultTable]:
 
 
 def growth(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether the count is that of the formula, and its ratio to k^n goes to 1."""
+    """Judge whether the count equals the formula, and its ratio to k^n approaches 1."""
     part = needed(rows.of_kind("growth"))
     listed = part[part["listed"].notna()]
     ratios = {
@@ -183,7 +190,7 @@ def selection(rows: EmscoRows) -> ClaimFinding:
 
 
 def fittest(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether nothing dominates what maximises fitness."""
+    """Judge whether no assignment dominates the fittest one."""
     part = needed(rows.of_kind("fittest"))
     return ClaimFinding(
         f"{part['dominating'].sum():,.0f} of {part['assignments'].sum():,.0f} assignments dominate it",

@@ -12,27 +12,27 @@ if TYPE_CHECKING:
 
 EMSCO_NAME, SINGLE = "EMSCO", "Single-Stage"
 BUDGETED = ("GM*", "CSTC*", "CO-T", "CaCT LASSO")
-"""The opponents that pay for what they use, all with a terminal reject option."""
+"""Opponents that pay for features, all with a terminal reject option."""
 METHODS = (EMSCO_NAME, *BUDGETED, SINGLE)
 ALL = tuple(FIGURES)
 OBJECTIVES = ("accuracy", "coverage", "cost")
 
 LEAST_SPLITS = 10
-"""Splits of a set without which nothing is said about differences between methods."""
+"""Least number of splits of a set for a finding on differences between methods."""
 
 ONE_SPLIT = 1.0
-"""Overlap for the interval of one split more: the paper's figures are of one split each."""
+"""Overlap for the interval of one further split, as the paper's figures are of one split each."""
 
 Measured: TypeAlias = "Mapping[str, Mapping[str, pd.DataFrame]]"
-"""Accuracy, coverage and cost in per cent and the sum, by set and method, a row for each split."""
+"""Accuracy, coverage and cost in per cent and their sum, by set and method, one row per split."""
 
 
 class EmscoRows(PaperRows):
-    """Rows by kind, and the measures on new rows by set, method and split; each is made once."""
+    """Rows by kind, and the measures on new rows by set, method and split; each is computed once."""
 
     @once
     def measured(self) -> Measured:
-        """Return the sets where all methods of the paper were measured on the same splits, enough of them."""
+        """Return the sets on which all methods of the paper were measured on the same, enough splits."""
         part = self.of_kind("opponents")
         found: dict[str, dict[str, pd.DataFrame]] = {}
         for name in ALL if len(part) else ():
@@ -51,7 +51,7 @@ class EmscoRows(PaperRows):
 
     @once
     def stages(self) -> "dict[str, pd.DataFrame]":
-        """Return, for each set, the mean stage and the cost class of every feature on every split."""
+        """Return the mean stage and the cost class of every feature on every split, by set."""
         part = self.of_kind("feature")
         return {
             str(name): of_set.groupby(["class", "feature", "split"])["stage"].mean().reset_index()
@@ -60,7 +60,7 @@ class EmscoRows(PaperRows):
 
 
 def by_the_other_rule(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Return rows in which each opponent stands as the other rule has tuned it."""
+    """Return rows in which each opponent has the settings that the other rule chooses."""
     names = {
         BY_OTHER.format(OPPONENTS[name], tuning.other): OPPONENTS[name]
         for name, tuning in TUNING.items()
@@ -71,7 +71,7 @@ def by_the_other_rule(rows: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def evidence_of(found: Measured) -> str:
-    """Say the numbers of sets and of splits behind a finding."""
+    """Return the numbers of sets and splits behind a finding, in words."""
     n = [len(methods[EMSCO_NAME]) for methods in found.values()]
     splits = f"{min(n)} to {max(n)} plain splits" if min(n) < max(n) else counted(max(n), "plain split")
     return splits if len(n) == 1 else f"{counted(len(n), 'set')}, {splits} of each"
@@ -80,19 +80,19 @@ def evidence_of(found: Measured) -> str:
 def mean(methods: "Mapping[str, pd.DataFrame]", method: str, measure: str) -> float:
     """Return the mean of a measure over the splits that have it, rounded so that equal means are equal.
 
-    Accuracy is missing where nothing is answered; on no split at all it is 0, as in Eq. 4.
+    Accuracy is missing if no row is answered; on no split at all it is 0, as in Eq. 4.
     """
     values = methods[method][measure].dropna()
     return round(float(values.mean()), 9) if len(values) else 0.0
 
 
 def silent_splits(values: "pd.DataFrame") -> int:
-    """Return the number of splits on which a method answers nothing."""
+    """Return the number of splits on which a method answers no row."""
     return int((values["coverage"] == 0).sum())
 
 
 def less(methods: "Mapping[str, pd.DataFrame]", one: str, other: str, measure: str) -> "pd.Series[float]":
-    """Return the excess of a method over another one on each split."""
+    """Return the measure of one method minus that of another, on each split."""
     return methods[one][measure] - methods[other][measure]
 
 
@@ -109,6 +109,6 @@ def under(values: "pd.Series[float]", limit: float = 0.0) -> Part:
 
 
 def printed_figure(values: "pd.Series[float]", printed: float, nothing: float) -> Part:
-    """Judge a figure that the paper prints of one split by the interval of one split."""
+    """Judge a figure that the paper prints for one split, by the interval of one split."""
     there = values.dropna()
     return figure(there, printed, nothing, ONE_SPLIT) if len(there) else Part(False, False)

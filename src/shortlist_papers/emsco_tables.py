@@ -1,4 +1,4 @@
-"""Tables and figures of :cite:t:`Hamilton2022` made of measured rows, the paper's figures beside ours."""
+"""Tables and figures of :cite:t:`Hamilton2022` from measured rows, the paper's figures beside ours."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -28,19 +28,19 @@ PAPER_FRONTS = {
     ("credit", 2): 47, ("credit", 3): 141, ("credit", 4): 171,
     ("pima", 2): 18, ("pima", 3): 42, ("pima", 4): 65,
 }  # fmt: skip
-"""Table 6: solutions on the complete fronts, by set and most stages."""
+"""Table 6: number of solutions on the complete fronts, by set and largest number of stages."""
 
 PAPER_SHARES = {("heart", 4): "80", ("credit", 4): "over 20"}
-"""Per cent of the front that evolution finds in 500 generations, of the text of Sec. 4.2."""
+"""Share of the front that evolution finds in 500 generations, in per cent, from the text of Sec. 4.2."""
 
 STAGES = (2, 3, 4)
-"""The k of Sec. 4.2."""
+"""Numbers of stages, the k of Sec. 4.2."""
 
 GENERATIONS = (0, 10, 20, 30, 40, 50, 75, 100, 150, 200, 250, 300, 350, 400, 450, 500)
-"""After which Figure 7 is drawn."""
+"""Generations drawn in Figure 7."""
 
 SHOWN = (50, 100, 200, 500)
-"""After which its rows tell the mean."""
+"""Generations whose mean the rows of Figure 7 give."""
 
 
 PARAMETERS = ("mutation", "recombination", "elitism", "population", "beta", "confidence")
@@ -51,11 +51,11 @@ PRINTED: dict[str, tuple[int, tuple[int, ...] | None, tuple[float, ...]]] = {
     SYNTHETIC30: (4, None, (0.05, 0.8, 0.2, 300, 2.5, 0.65)),
     "credit": (5, (2, 2, 2, 1, 2, 1, 2, 3, 1, 2, 1, 1, 1, 2), (0.075, 0.8, 0.2, 300, 2.5, 0.75)),
 }
-"""Tables 2 to 5: by set the number of its table, cost classes of the features in its order, parameters."""
+"""Tables 2 to 5 by set: the number of its table, cost classes of the features in its order, parameters."""
 
 
 def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
-    """Return the paper's tables and figures with what was measured, and the authors' example."""
+    """Return the paper's tables and figures from the rows, and the authors' example."""
     kinds = dict(list(rows.groupby("kind", sort=False)))
     makers: tuple[tuple[str, Any], ...] = (
         ("front", lambda part: [_fronts(part)]),
@@ -73,7 +73,7 @@ def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
 
 
 def _settings(name: str, rows: "pd.DataFrame") -> ResultTable:
-    """Return parameters and cost classes; the population is that of runs on new rows, if there are any."""
+    """Return the table of parameters and cost classes; the population is that of runs on new rows, if any."""
     number, classes, printed = PRINTED[name]
     ours = preset(name)
     own = {one: getattr(ours.options, one, ours.confidence) for one in PARAMETERS}
@@ -180,7 +180,7 @@ def _recall(rows: "pd.DataFrame") -> ResultTable:
 
 
 def _curve(name: str, n_found: "Mapping[int, NDArray[np.float64]]", size: int) -> PaperLine:
-    """Return the mean by generation as per cent of the front, with its interval."""
+    """Return the mean share of the front by generation, in per cent, with its interval."""
     points, band = [], []
     for generation, counts in n_found.items():
         mean, spread = float(counts.mean()), margin(counts)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tuning_tables(rows: "pd.DataFrame") -> list[ResultTable]:
-    """Return the rule of each opponent, and the verdicts under the other rule where they are measured."""
+    """Return the rule of each opponent, and the verdicts under the other rule if measured."""
     made: Rows = [
         {
             "opponent": OPPONENTS[name], "settings are chosen by": tuning.rule, "reason": tuning.reason,
@@ -37,7 +37,7 @@ def tuning_tables(rows: "pd.DataFrame") -> list[ResultTable]:
 
 
 def verdicts_by_rule(rows: "pd.DataFrame") -> ResultTable:
-    """Return the claims whose verdict depends on the rule, after the number of verdicts under each."""
+    """Return the number of verdicts under each rule, and the claims whose verdict depends on it."""
     ours, others = (claims_table(CLAIMS, one).rows for one in (rows, by_the_other_rule(rows)))
     found: Rows = [
         {

@@ -1,4 +1,7 @@
-"""Evolutionary ensemble learning by :cite:t:`Gagne2007`: six sets in ten folds, as far as that is known."""
+"""Evolutionary ensemble learning by :cite:t:`Gagne2007`: six sets in ten folds.
+
+Parts of its text are not known.
+"""
 
 import dataclasses
 from collections.abc import Mapping
@@ -43,13 +46,13 @@ SETS = {
     "pid": "pima-diabetes",
     "spa": "spambase",
 }
-"""The paper's sets, by its names."""
+"""Name of each set in the library, by its name in the paper."""
 
 N_PRICES = 3
-"""Classes of price of `bos`, of equal size."""
+"""Number of equally large classes of price in `bos`."""
 
 N_FOLDS = 10
-"""Folds of each set, of which a scale runs some."""
+"""Number of folds of each set; a scale runs some of them."""
 
 NAMES = {
     "offline": "Off-EEL",
@@ -61,10 +64,10 @@ NAMES = {
     "offline-noise": "Off-EEL, noise",
     "adaboost-noise": "AdaBoost, noise",
 }
-"""Names of the methods in tables; with noise a fifth of the training rows have another class."""
+"""Names of the methods in tables; with noise, a fifth of the training rows have another class."""
 
 NOISY = {"offline-noise": "offline", "adaboost-noise": "adaboost-stumps"}
-"""Methods that are fitted with noise, and the same without."""
+"""Methods fitted with noise, and the same methods without."""
 
 NOISE = 0.2
 """Share of the training rows that get another class."""
@@ -74,10 +77,10 @@ SECONDS = {
     "least-squares": (0.04, 0.0), "adaboost-stumps": (1.0, 1.0), "offline-noise": (1.0, 6.0),
     "adaboost-noise": (1.0, 1.0),
 }  # fmt: skip
-"""About how many seconds each method takes, and how many more for each thousand rows."""
+"""Approximate seconds of each method, and further ones for each thousand rows."""
 
 RANKED = tuple(name for name in NAMES if name != "online-smoothed" and name not in NOISY)
-"""The methods that are ranked: all but our own variant, and those with noise."""
+"""Ranked methods: all but our own variant, and those with noise."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class EvolutionSize:
     population: int
     generations: int
     stumps: int = 200
-    """Stumps of evolution, and of boosting."""
+    """Number of stumps of evolution, and of boosting."""
 
 
 SIZES = {
@@ -115,7 +118,7 @@ def size_of(extent: Extent) -> EvolutionSize:
 
 
 def eel_methods(size: EvolutionSize) -> dict[str, Any]:
-    """Return evolved ensembles, and beside them least squares, a genetic algorithm and boosted stumps."""
+    """Return evolved ensembles, least squares, a genetic algorithm and boosted stumps, by name."""
     from sklearn.ensemble import AdaBoostClassifier
     from sklearn.linear_model import RidgeClassifier
     from sklearn.pipeline import make_pipeline
@@ -140,8 +143,8 @@ def eel_methods(size: EvolutionSize) -> dict[str, Any]:
 def eel_table(name: str, table: "pd.DataFrame") -> tuple["pd.DataFrame", Labels]:
     """Return rows and classes of one of the paper's sets.
 
-    ``bcw`` keeps its complete rows. ``bos`` has three classes of price of equal size: the paper's own limits
-    are not known. ``bld`` takes the field that older papers took as class.
+    ``bcw`` keeps its complete rows. ``bos`` has three classes of price of equal size, as the paper's own
+    limits are unknown. ``bld`` has the class field of older papers.
     """
     import pandas as pd
 
@@ -152,7 +155,7 @@ def eel_table(name: str, table: "pd.DataFrame") -> tuple["pd.DataFrame", Labels]
 
 
 def plan_evolution(folder: Path | None, size: EvolutionSize) -> PaperPlan:
-    """Return a unit for every method on every fold of every set that is there."""
+    """Return a unit for every method on every fold of every set that exists."""
     names = {SETS[name]: name for name in size.sets}
     tables, missing = sets_of(list(names), folder)
     methods = eel_methods(size)
@@ -180,7 +183,7 @@ def plan_evolution(folder: Path | None, size: EvolutionSize) -> PaperPlan:
 
 
 def _seconds(method: str, n_rows: int, size: EvolutionSize) -> float:
-    """Return about how many seconds a unit takes here; ties are counted of Off-EEL alone."""
+    """Return the approximate seconds of a unit; ties are counted only for Off-EEL."""
     fixed, each = SECONDS[method]
     seconds = fixed + each * n_rows / 1000
     if method in {"least-squares", "adaboost-stumps", "adaboost-noise"}:
@@ -192,7 +195,7 @@ def _seconds(method: str, n_rows: int, size: EvolutionSize) -> float:
 def measure_evolution(  # what is measured, and by what
     name: str, fold: Fold, method: str, unfitted: Any, size: Mapping[str, int], *, budget: Budget
 ) -> Rows:
-    """Measure a method on one fold; of evolution also what selection met on the training rows."""
+    """Measure a method on one fold; for evolution also its selection on the training rows."""
     learned = dataclasses.replace(fold, y=noisy_classes(fold)) if method in NOISY else fold
     begun = seconds_now()
     answer = fit_method(learned, unfitted, None, fold.train, budget.cancellation)
@@ -229,7 +232,7 @@ def measure_evolution(  # what is measured, and by what
 
 
 def noisy_classes(fold: Fold) -> Labels:
-    """Return the classes of a table with another one, drawn evenly, for a share of the training rows."""
+    """Return the classes of a table, with another class, drawn evenly, on a share of the training rows."""
     rng = np.random.default_rng(fold.seed)
     y = np.array(fold.y)
     classes, codes = np.unique(y, return_inverse=True)
@@ -239,9 +242,11 @@ def noisy_classes(fold: Fold) -> Labels:
 
 
 def fewest_stumps(boosted: Any, fold: Fold) -> tuple[int, float]:
-    """Return the size and the error of the first prefix of boosting with the least training error.
+    """Return the size and the training error of a prefix of boosting.
 
-    That is how Figure 1 chooses the size of Off-EEL.
+    It is the smallest prefix with the least training error.
+
+    Figure 1 chooses the size of Off-EEL in the same way.
     """
     y = fold.y[fold.train]
     sums = boosted.staged_decision_function(take_rows(fold.X, fold.train))  # staged_predict warns of names
@@ -279,9 +284,9 @@ def bred_weight(codes: NDArray[np.uint8], labels: Labels) -> float:
 
 
 def mean_disagreement(codes: NDArray[np.uint8]) -> float:
-    """Return the share of rows that a pair of classifiers answers differently, the mean over pairs.
+    """Return the share of rows on which a pair of classifiers disagrees, averaged over pairs.
 
-    `codes`: classes by their index, ``(n_rows, n_classifiers)``.
+    `codes`: class indices, ``(n_rows, n_classifiers)``.
 
     >>> round(mean_disagreement(np.array([[0, 0, 1], [0, 0, 0]], dtype=np.uint8)), 12)  # a third of six
     0.333333333333
@@ -292,9 +297,9 @@ def mean_disagreement(codes: NDArray[np.uint8]) -> float:
 
 
 def tied_steps(codes: NDArray[np.uint8], labels: Labels, n_classes: int, criterion: str) -> float:
-    """Return the share of steps of Figure 1 in which several different candidates are the best.
+    """Return the share of steps of Figure 1 in which several different candidates are best.
 
-    O(n_candidates² · n_rows) time: this is the slow way, which counts what the selection need not know.
+    O(n_candidates² · n_rows) time: a slow way, as the selection itself need not count ties.
     """
     rows = np.arange(len(labels))
     right = codes == labels[:, None]

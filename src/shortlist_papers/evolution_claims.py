@@ -1,4 +1,4 @@
-"""Every claim of :cite:t:`Gagne2007` that is known, with what rows of its methods say about it."""
+"""Claims of :cite:t:`Gagne2007` as far as they are known, and their judges."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOISY_PAIRS = (("offline", "offline-noise"), ("adaboost-stumps", "adaboost-noise"))
-"""Methods, and their names with noise."""
+"""Pairs of a method and its name with noise."""
 
 COMPARED = ("offline", "single", "adaboost-stumps", "least-squares", "online")
-"""The methods that are ranked together."""
+"""Methods that are ranked together."""
 
 FOLDS = Need(10, "folds of each set", "fold", each="dataset")
 NOISY = (
@@ -36,7 +36,7 @@ NOISY = (
     ),
     Need(4, "sets with noise", "dataset", {"method": "offline-noise"}),
 )
-"""Extent of a comparison of noise in the classes."""
+"""Extent of a comparison with noise in the classes."""
 SETS = Need(6, "sets", "dataset")
 BRED = (
     Need(500, "individuals in a population", "population", largest=True),
@@ -74,7 +74,7 @@ def _outperforms(rows: "pd.DataFrame", other: str) -> ClaimFinding:
 
 
 def _overfits(runs: "pd.DataFrame") -> str:
-    """Say that Off-EEL gains more on training rows than on new ones, paired by set; empty if it does not."""
+    """Return a sentence that Off-EEL gains more on training rows than on new ones; empty if it does not."""
     if "training_error" not in runs:
         return ""
     errors = _by(runs, "dataset", "training_error")
@@ -94,7 +94,7 @@ def _overfits(runs: "pd.DataFrame") -> str:
 
 
 def _smaller(rows: "pd.DataFrame") -> ClaimFinding:
-    """Judge sizes that are chosen alike: the smallest ensemble, or prefix, of least training error."""
+    """Judge sizes chosen in the same way: the smallest ensemble, or prefix, of least training error."""
     needed("size" in rows)
     runs = _runs(rows.dropna(subset=["size"]), "offline", "adaboost-stumps")
     sizes = _by(runs, "dataset", "size")
@@ -111,7 +111,10 @@ def _smaller(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _diverse(rows: "pd.DataFrame") -> ClaimFinding:
-    """Judge on each set whether pairs of the last population disagree more than with accuracy as fitness."""
+    """Judge, for each set, the disagreement of pairs in the last population.
+
+    It must be larger than with accuracy as fitness.
+    """
     needed("disagreement" in rows)
     runs = _runs(rows.dropna(subset=["disagreement"]), "offline", "single")
     folds = 100 * _by(runs, list(FOLD), "disagreement")
@@ -127,7 +130,7 @@ def _diverse(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _noise(rows: "pd.DataFrame") -> ClaimFinding:
-    """Judge on each set whether noise in the classes costs boosting more accuracy than Off-EEL."""
+    """Judge, for each set, whether noise in the classes costs boosting more accuracy than Off-EEL."""
     runs = _runs(rows, "offline", "offline-noise", "adaboost-stumps", "adaboost-noise")
     folds = 100 * _by(runs, list(FOLD), "accuracy")
     lost = {one: folds[one] - folds[with_noise] for one, with_noise in NOISY_PAIRS}
@@ -165,7 +168,7 @@ def _weights(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _on_each_set(folds: "pd.Series[float]") -> tuple[Part, ...]:
-    """Judge on each set, by its folds, which test each row once, whether a difference is above 0."""
+    """Judge, for each set, whether a difference is above 0, by its folds, which test each row once."""
     return tuple(above(part, overlap=TEN_FOLDS) for _, part in folds.groupby(level="dataset", sort=False))
 
 
@@ -186,7 +189,7 @@ def _ties(rows: "pd.DataFrame", *, finer: bool) -> ClaimFinding:
 
 
 def _grows(rows: "pd.DataFrame") -> ClaimFinding:
-    """Judge whether On-EEL as printed takes members in at all."""
+    """Judge whether On-EEL as printed accepts any further members."""
     runs = _runs(rows, "online")
     alone = (runs["size"] == 1).groupby(runs["dataset"], sort=False).sum()
     n_alone = int(alone.sum())
@@ -228,7 +231,7 @@ def _trade_off(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _differs(values: "pd.Series[float]") -> Part:
-    """Judge whether a mean is not 0, on either side."""
+    """Judge whether a mean differs from 0 in either direction."""
     return above(values if values.mean() > 0 else -values)
 
 
@@ -256,4 +259,4 @@ CLAIMS = (
     PaperClaim("Off-EEL and On-EEL differ in their trade-off", "3.4", "", _trade_off,
                needs=EVOLVED),
 )  # fmt: skip
-"""The claims of the abstract and of Sections 3.2 to 3.4."""
+"""Claims of the abstract and of Sections 3.2 to 3.4."""

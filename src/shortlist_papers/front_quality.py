@@ -17,12 +17,12 @@ from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 
 Vectors: TypeAlias = set[tuple[int, ...]]
-"""Points as a set, to be counted."""
+"""Points as a set, for counting."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """The range of the joint front: what indicators are scaled by."""
+    """Range of the joint front, by which indicators are scaled."""
 
     low: tuple[int, ...]
     high: tuple[int, ...]
@@ -31,77 +31,77 @@ class Box:
 
 @dataclass(frozen=True)
 class Quality:
-    """One set of points beside the joint front of all methods."""
+    """Quality of one set of points against the joint front of all methods."""
 
     n_points: int
-    """Distinct points of the set."""
+    """Number of distinct points of the set."""
     n_joint: int
     """Number of its points on the joint front; the others are dominated."""
     n_dominated: int
-    """The others."""
+    """Number of its points that are dominated."""
     hypervolume: float
-    """Within the box scaled to [0, 1], below (1, ..., 1): 1 would be a single point that is best in
-    everything.
+    """Hypervolume within the box scaled to [0, 1], below (1, ..., 1); 1 for a single point that is best in
+    all objectives.
     """
     spread: float
-    """0 when neighbours in the order of the objectives are equally far apart; see
+    """Spread: 0 if neighbours in the order of the objectives are equally far apart; see
     :func:`shortlist.pareto.spread`.
     """
     igd_plus: float | None
     epsilon: float | None
-    """IGD+ and additive ε against the joint front, in the scaled box; 0 when it is covered; None without
+    """IGD+ and additive ε against the joint front, in the scaled box; 0 if it is covered; None without
     points.
     """
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sets of points A and B, as the paper counts them."""
+    """Counts of two sets of points A and B, as in the paper."""
 
     first: str
     second: str
     """Names of A and B."""
     n_first: int
     n_second: int
-    """|A| and |B|."""
+    """Numbers of points, |A| and |B|."""
     n_common: int
-    """|A ∩ B|."""
+    """Number of common points, |A ∩ B|."""
     n_joint: int
-    """|N_A ∪ N_B|, the non-dominated points of A ∪ B."""
+    """Number of non-dominated points of A ∪ B, |N_A ∪ N_B|."""
     unique_first: int
     unique_second: int
-    """N_U(A) and N_U(B): those of them that only A, or only B, has."""
+    """Numbers of non-dominated points in only one set, N_U(A) and N_U(B)."""
     dominated_first: int
     dominated_second: int
-    """Points of A, or of B, that the other set dominates."""
+    """Numbers of points of A, and of B, that the other set dominates."""
 
 
 @dataclass(frozen=True, eq=False)
 class FrontTables:
-    """Answer of :func:`compare_fronts`."""
+    """Result of :func:`compare_fronts`."""
 
     joint: Front
-    """The non-dominated points of all fronts; ``extras["found_by"]`` names the fronts that have each point,
-    and ``extras["n_proved"]`` counts those that a front of proved points has.
+    """Non-dominated points of all fronts; ``extras["found_by"]`` names the fronts that have each point, and
+    ``extras["n_proved"]`` is the number of points in a front of proved points.
     """
     box: Box | None
     """Range of the joint front; None without points."""
     qualities: dict[str, Quality]
-    """Qualities by name."""
+    """Quality of each front, by name."""
     unique: dict[str, int]
-    """Number of points of the joint front in this front alone."""
+    """Number of points of the joint front that only this front has, by name."""
     shares: dict[str, float] | None
-    """Share of the complete front that each has; None if no front is complete."""
+    """Share of the complete front that each front has; None if no front is complete."""
     pairs: tuple[Pair, ...]
-    """Every two fronts, in order."""
+    """Counts of every two fronts, in order."""
 
 
 def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
     """Compare fronts over the same objectives.
 
-    Points that are dominated within their own front count as dominated, so unions of runs may be passed as
-    they are. Raises BadInputError if there is no front, or objectives differ. Raises SolverError if a point
-    that one method proved non-dominated is dominated by another's, or a complete front lacks a point.
+    Points dominated within their own front count as dominated, so unions of runs may be passed unchanged.
+    Raises BadInputError if there is no front, or objectives differ. Raises SolverError if another method
+    dominates a point that was proved non-dominated, or a complete front lacks a point.
 
     >>> from shortlist.results.objective import Objective
     >>> goals = [Objective("cost"), Objective("defects")]
@@ -136,8 +136,9 @@ def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
 def joint_front(fronts: Mapping[str, Front]) -> Front:
     """Return the non-dominated points of all fronts, with the strongest proof that they support together.
 
-    COMPLETE if a front is; then it is the joint front. NONDOMINATED if each point is in a front of proved
-    points; APPROXIMATE otherwise. A bound on what may be missing from one front holds for the joint one too.
+    The proof is COMPLETE if a front is complete, which is then the joint front. It is NONDOMINATED if each
+    point is in a front of proved points, and APPROXIMATE otherwise. A bound on the points missing from one
+    front holds for the joint one too.
     """
     first = next(iter(fronts.values()))
     for name, front in fronts.items():
@@ -160,25 +161,25 @@ def joint_front(fronts: Mapping[str, Front]) -> Front:
 
 
 def box_of(points: Points) -> Box | None:
-    """Return the range of points, or None if there are none."""
+    """Return the range of points; None without points."""
     if not len(points):
         return None
     return Box(tuple(points.min(axis=0).tolist()), tuple(points.max(axis=0).tolist()))
 
 
 def in_box(points: Points, box: Box) -> NDArray[np.float64]:
-    """Scale points so that the box is [0, 1].
+    """Return points scaled so that the box becomes [0, 1].
 
-    An objective without range counts in its own smallest step, so that a set that is worse in it shows.
+    An objective without range is scaled by its own smallest step, so that a worse set shows.
     """
     low, high = np.array(box.low), np.array(box.high)
     return scaled(points, low, np.where(high > low, high, low + 1))
 
 
 def quality_of(points: Points, joint: Points, box: Box | None) -> Quality:
-    """Return counts and indicators of a set beside the joint front, whose range is `box`.
+    """Return counts and indicators of a set against the joint front, whose range is `box`.
 
-    Dominated points take part in the spread, as they would in a published set, and change no other indicator.
+    Dominated points count in the spread, as they would in a published set, and change no other indicator.
     """
     own, whole = as_set(points), as_set(joint)
     n_joint = len(own & whole)
@@ -199,9 +200,9 @@ def quality_of(points: Points, joint: Points, box: Box | None) -> Quality:
 def grid_hypervolume(points: Points, box: Box) -> float:
     """Return the exact volume that points dominate in a box, as a share of it, by a sweep over integers.
 
-    Unlike :func:`shortlist.pareto.hypervolume` it takes hundreds of thousands of points in seconds. The
-    first objective is swept; the last one is kept for each cell of the others, so that these must have few
-    different values. Points outside the box add what they dominate in it.
+    Unlike :func:`shortlist.pareto.hypervolume` it takes hundreds of thousands of points in seconds. The first
+    objective is swept, and the last one is kept for each cell of the others, which must have few different
+    values. Points outside the box add the volume that they dominate in it.
 
     >>> grid_hypervolume(np.array([[0, 1, 0], [1, 0, 0]]), Box((0, 0, 0), (2, 2, 1)))
     0.75
@@ -229,7 +230,10 @@ def grid_hypervolume(points: Points, box: Box) -> float:
 def _joint_proof(
     fronts: Mapping[str, Front], sets: Mapping[str, Vectors], joint: Vectors
 ) -> tuple[Proof, int]:
-    """Return the proof of the joint front and how many points are proved; no two may contradict."""
+    """Return the proof of the joint front, and its number of proved points.
+
+    Raise SolverError on contradictions.
+    """
     proved: Vectors = set()
     for name, front in fronts.items():
         complete = front.proof.kind is ProofKind.COMPLETE
@@ -253,7 +257,7 @@ def _joint_proof(
 
 
 def count_pair(first: str, second: str, a: Vectors, b: Vectors) -> Pair:
-    """Count two sets of points as the paper does."""
+    """Return the counts of two sets of points, as in the paper."""
     joint = _nondominated_set(a | b)
     only_a, only_b = len((a - b) & joint), len((b - a) & joint)
     counts = (len(a), len(b), len(a & b), len(joint), only_a, only_b, len(a - joint), len(b - joint))
@@ -269,5 +273,5 @@ def _nondominated_set(points: Vectors) -> Vectors:
 
 
 def as_set(points: Points) -> Vectors:
-    """Return the distinct points."""
+    """Return the distinct points as a set."""
     return {tuple(point) for point in points.tolist()}

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 SETS = {"pima": "pima-diabetes", "heart": "heart-failure-clinical-records", "credit": "australian-credit"}
-"""The paper's sets, by the names of its settings; Synthetic30 is made."""
+"""Names of the paper's sets in the library, by the names of its settings; Synthetic30 is generated."""
 
 EXAMPLE = "emsco-example"
-"""The folder with the authors' example."""
+"""Name of the folder with the authors' example."""
 EXAMPLE_STAGES = 5
 
 PAPER_EXAMPLE = {
@@ -44,12 +44,12 @@ PAPER_EXAMPLE = {
     0.70: (0.8306, 0.8497, 101.45), 0.75: (0.8578, 0.7478, 121.87), 0.80: (0.8903, 0.6586, 133.36),
     0.85: (0.9174, 0.5534, 145.22), 0.90: (0.9358, 0.4300, 152.15), 0.95: (0.9726, 0.2637, 157.98),
 }  # fmt: skip
-"""The authors' accuracy, coverage and cost on the test rows of their example, by confidence."""
+"""Accuracy, coverage and cost of the authors on the test rows of their example, by confidence."""
 
 
 SPLITS = {"pima": 4, "heart": 6, "credit": 75, SYNTHETIC30: 0}
-"""The seed of the first split of every set: of those tried, the one whose fronts are nearest in size to
-Table 6 (see docs/decisions/0051).
+"""Seed of the first split of each set: the tried one whose fronts are nearest in size to Table 6 (see
+docs/decisions/0051).
 """
 
 CREDIT_WAS_CHOSEN = (
@@ -60,14 +60,14 @@ CREDIT_WAS_CHOSEN = (
 """Note beside figures of Credit's chosen split (see docs/decisions/0051)."""
 
 STANDARDISED = False
-"""Whether classifiers of stages take standardised columns, or columns as they are, as in the authors'
+"""Whether classifiers of stages take standardised columns; false: columns unchanged, as in the authors'
 example.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class PaperTable:
-    """One of the paper's tables, with its prices, its confidence and its parameters of evolution."""
+    """Table of the paper with its prices, its confidence and its options of evolution."""
 
     X: "pd.DataFrame"
     y: Labels
@@ -77,13 +77,13 @@ class PaperTable:
 
     @property
     def total(self) -> int:
-        """The price of all features."""
+        """Price of all features."""
         return sum(self.costs.values())
 
 
 @functools.cache
 def paper_table(folder: Path | None, name: str) -> PaperTable:
-    """Return one of the paper's tables by name, whose evolution goes by the rules as printed."""
+    """Return a table of the paper by name, with evolution by the rules as printed."""
     table = synthetic30() if name == SYNTHETIC30 else read_set(SETS[name], folder)
     assert table is not None
     settings = preset(name)
@@ -94,7 +94,7 @@ def paper_table(folder: Path | None, name: str) -> PaperTable:
 
 @dataclass(frozen=True, eq=False)
 class SplitProblem:
-    """The problem on the first two parts of a split, and the rows of the third."""
+    """Problem on the first two parts of a split, and the rows of the third part."""
 
     problem: StageProblem
     test: NDArray[np.float64]
@@ -103,13 +103,12 @@ class SplitProblem:
 
 @functools.lru_cache(maxsize=4)
 def paper_problem(folder: Path | None, name: str, *, max_stages: int, split: int = 0) -> SplitProblem:
-    """State the problem of one of the paper's sets, with its settings, on one split.
+    """Return the problem of one of the paper's sets, with its settings, on one split.
 
-    `folder`: where sets are looked for before the cache. `name`: one of :data:`SETS`, or Synthetic30.
-    `max_stages`: k. `split`: number of the split, 50 : 25 : 25; its seed is counted from that of
-    :data:`SPLITS`.
+    `folder`: folder that is searched before the cache. `name`: key of :data:`SETS`, or Synthetic30.
+    `max_stages`: k. `split`: number of the split, 50 : 25 : 25; it is added to the seed in :data:`SPLITS`.
 
-    The last four are kept with all that was fitted, so that the runs of one process share their classifiers.
+    The last four are kept with all fits, so that the runs of one process share their classifiers.
     """
     table = paper_table(folder, name)
     X, y = table.X, table.y
@@ -123,7 +122,7 @@ def paper_problem(folder: Path | None, name: str, *, max_stages: int, split: int
 
 
 def stage_rows(X: "pd.DataFrame", y: Labels, V: "pd.DataFrame", v: Labels) -> StageRows:
-    """Encode rows that fit and validation rows, of classes 0, 1 and so on."""
+    """Return encoded rows that fit and validation rows, with the classes 0, 1 and so on."""
     encoding = learn_encoding(X, list(X))
     features = range(X.shape[1])
     return StageRows(
@@ -133,13 +132,13 @@ def stage_rows(X: "pd.DataFrame", y: Labels, V: "pd.DataFrame", v: Labels) -> St
 
 
 def example_is_there(folder: Path | None) -> bool:
-    """Whether a folder has the authors' example."""
+    """Return whether a folder has the authors' example."""
     return folder is not None and (folder / EXAMPLE / "example_costs.txt").is_file()
 
 
 @functools.cache
 def _example_rows(folder: Path) -> tuple[LogisticSubclassifiers, NDArray[np.float64], Labels]:
-    """Return the classifiers of the authors' example, which all confidences share, and its test rows."""
+    """Return the classifiers of the authors' example, shared by all confidences, and its test rows."""
     import pandas as pd
 
     parts = {p: pd.read_csv(folder / EXAMPLE / f"example_{p}.csv") for p in ("train", "val", "test")}
@@ -152,7 +151,7 @@ def _example_rows(folder: Path) -> tuple[LogisticSubclassifiers, NDArray[np.floa
 
 @functools.lru_cache(maxsize=1)
 def example_problem(folder: Path, level: float) -> SplitProblem:
-    """State the problem of the authors' example at one confidence, on their split."""
+    """Return the problem of the authors' example at one confidence, on their split."""
     fits, test, labels = _example_rows(folder)
     prices = (folder / EXAMPLE / "example_costs.txt").read_text(encoding="utf-8").split(",")
     costs = feature_costs(
@@ -179,20 +178,20 @@ def measured_on_test(split: SplitProblem, assignment: NDArray[np.int8]) -> dict[
 
 
 THRESHOLDS = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
-"""The p̂ of Figure 2."""
+"""Confidence thresholds p̂ of Figure 2."""
 
 SAMPLE = 5000
-"""Stage assignments of Figure 3."""
+"""Number of stage assignments in Figure 3."""
 
 CELL = 0.05
-"""Width of a cell of coverage and accuracy, into which Figure 3 is counted."""
+"""Width of a cell of coverage and accuracy in the counts of Figure 3."""
 
 NEIGHBOUR_STAGES, SAMPLE_STAGES = 4, 3
-"""The k of Figures 6 and 3."""
+"""Numbers of stages k of Figures 6 and 3."""
 
 
 def measure_thresholds(*, budget: Budget) -> Rows:
-    """Measure two stages, the cheaper half of the features first, at every threshold (Figure 2)."""
+    """Return rows of two stages, the cheaper half of the features first, at every threshold (Figure 2)."""
     del budget  # a second of work
     import pandas as pd
     from sklearn.datasets import make_classification
@@ -215,7 +214,7 @@ def measure_thresholds(*, budget: Budget) -> Rows:
 
 
 def measure_landscape(folder: Path | None, sample: int = SAMPLE, *, budget: Budget) -> Rows:
-    """Count a random sample of the stage assignments of Heart by coverage and accuracy (Figure 3)."""
+    """Return the counts of random stage assignments of Heart by coverage and accuracy (Figure 3)."""
     problem = paper_problem(folder, "heart", max_stages=SAMPLE_STAGES).problem
     problem.decisions.subclassifiers.budget = budget
     merits = problem.merits(problem.measures(random_assignments(problem, sample, np.random.default_rng(0))))
@@ -234,9 +233,9 @@ def measure_landscape(folder: Path | None, sample: int = SAMPLE, *, budget: Budg
 
 
 def random_assignments(problem: StageProblem, n: int, rng: np.random.Generator) -> NDArray[np.int8]:
-    """Draw stage assignments of at most k stages, each with the same probability.
+    """Return stage assignments of at most k stages, each drawn with the same probability.
 
-    Each of them is one list without gaps, so lists are drawn until there are enough of those.
+    Each is a list of stage numbers without gaps, so lists are drawn until enough have none.
     """
     found: list[NDArray[np.int8]] = []
     while len(found) < n:
@@ -246,7 +245,10 @@ def random_assignments(problem: StageProblem, n: int, rng: np.random.Generator) 
 
 
 def measure_neighbours(folder: Path | None, stages: int = NEIGHBOUR_STAGES, *, budget: Budget) -> Rows:
-    """Measure the fittest assignment of Credit's front, and all one step away from it (Figure 6)."""
+    """Return rows of the fittest assignment of Credit's front, and of its neighbours (Figure 6).
+
+    Neighbours are one step away.
+    """
     problem = paper_problem(folder, "credit", max_stages=stages).problem
     truth = enumerate_front(problem, workers=1, budget=dataclasses.replace(budget.begun(), study=NO_STUDY))
     if budget.stopped:
@@ -270,7 +272,7 @@ def measure_neighbours(folder: Path | None, stages: int = NEIGHBOUR_STAGES, *, b
 
 
 def landscape_tables(kinds: "Mapping[str, pd.DataFrame]") -> list[ResultTable]:
-    """Return the figures of those kinds of rows that are there."""
+    """Return the figures of the kinds of rows that exist."""
     makers = {"thresholds": _thresholds, "landscape": _landscape, "neighbours": _neighbours}
     return [make(kinds[kind]) for kind, make in makers.items() if kind in kinds]
 

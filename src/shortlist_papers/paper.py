@@ -26,22 +26,24 @@ Rows: TypeAlias = list[dict[str, Any]]
 
 
 SCALES = ("small", "medium", "paper")
-"""Two minutes, up to three hours of one processor for each paper, and what the paper printed."""
+"""Scales: two minutes, up to three hours of one processor for each paper, and the extent that the paper
+printed.
+"""
 
 
 @dataclass(frozen=True)
 class Extent:
     """Extent of a reproduction: the measured tables, sets, folds and seeds of a paper.
 
-    What is left empty or None is as the scale has it.
+    Empty and None mean the extent of the scale.
     """
 
     scale: str = "small"
     """One of :data:`SCALES`."""
     tables: tuple[str, ...] = ()
-    """Names of tables and figures, of :attr:`Paper.contents`; all of them if empty."""
+    """Names of tables and figures in :attr:`Paper.contents`; empty: all of them."""
     sets: tuple[str, ...] = ()
-    """Data sets or systems, of :attr:`Paper.sets`; those of the scale if empty."""
+    """Names of data sets or systems in :attr:`Paper.sets`; empty: those of the scale."""
     classifiers: tuple[int, ...] = ()
     """Numbers of classifiers in a pool, K."""
     folds: int | None = None
@@ -51,17 +53,17 @@ class Extent:
     """Time limit of each exact method or program, in seconds."""
 
     def wants(self, *tables: str) -> bool:
-        """Whether at least one of these tables and figures is requested, or what is claimed of them all."""
+        """Return whether one of these tables and figures is requested, directly or by the table of claims."""
         return not self.tables or not {"claims", *tables}.isdisjoint(self.tables)
 
     def of(self, sets: Sequence[str]) -> tuple[str, ...]:
-        """Return the sets that are requested, or else these."""
+        """Return the requested sets, or otherwise these."""
         return self.sets or tuple(sets)
 
     def folds_of(self, most: int) -> int | None:
-        """Return the number of requested folds, of `most`.
+        """Return the requested number of folds, at most `most`; None if none is requested.
 
-        Raises BadInputError if it is more.
+        Raises BadInputError for a larger number.
         """
         if self.folds is not None and self.folds > most:
             raise BadInputError("folds", f"must be at most {most}", self.folds)
@@ -73,38 +75,38 @@ class PaperPlan:
     """Plan of the measurements."""
 
     units: tuple[Unit, ...]
-    """Each takes a keyword `budget`, whose cancellation stops it, and returns :data:`Rows`, which count only
-    if it was not stopped. The key says the set, the fold, the size of the pool and whatever else an extent
-    can leave out, so that one study serves several extents of one scale.
+    """Units of work.
+
+    Each takes a keyword `budget`, whose cancellation stops it, and returns :data:`Rows`, which count only if
+    it was not stopped. The key names the set, the fold, the size of the pool and all else that an extent can
+    leave out, so one study serves several extents of one scale.
     """
     settings: Mapping[str, Any]
-    """Settings that a study is bound to, as JSON holds them: all that change the measurement of a unit."""
+    """Settings on which a study depends, as JSON holds them: all that change the rows of a unit."""
     missing: tuple[str, ...] = ()
-    """A sentence for each set that is not there."""
+    """Sentences on missing sets, one each."""
 
 
 @dataclass(frozen=True)
 class PaperLine:
-    """One line of a picture, or points of one kind."""
+    """Line of a picture, or points of one kind."""
 
     name: str
     """Name in the legend."""
     points: tuple[tuple[float, float], ...]
-    """x and y."""
+    """Coordinates x and y of the points."""
     band: tuple[tuple[float, float], ...] = ()
-    """Lower and upper end of an interval for each point; empty for none."""
+    """Lower and upper end of an interval for each point; empty without intervals."""
     joined: bool = True
-    """Whether the points are joined."""
+    """Whether lines join the points."""
     panel: str = ""
-    """Lines with another word here are drawn in another panel, which is called so; all of a picture have one,
-    or none.
-    """
+    """Title of the panel that the line is drawn in. Either all lines of a picture have one, or none."""
     names: tuple[str, ...] = ()
-    """Names of the places 0, 1 and so on of x, where x is no number."""
+    """Names of the positions 0, 1 and so on of x, if x is no number."""
 
 
 def dots(name: str, x: Iterable[float], y: Iterable[float]) -> PaperLine:
-    """Return points that nothing joins."""
+    """Return points that no line joins."""
     return PaperLine(name, tuple((float(a), float(b)) for a, b in zip(x, y, strict=True)), joined=False)
 
 
@@ -116,13 +118,13 @@ class PaperPicture:
     """Text alternative: the figure in a sentence."""
     x: str
     y: str
-    """Labels of the axes, with units."""
+    """Labels of both axes, with units."""
     lines: tuple[PaperLine, ...]
     """Lines of the figure."""
     places: tuple[str, ...] = ()
-    """Names of the places 0, 1, ... on the axis of x, where it has no numbers."""
+    """Names of the positions 0, 1, ... on the x axis, if it has no numbers."""
     by_powers: bool = False
-    """Whether y grows by powers of ten."""
+    """Whether the y axis is logarithmic."""
 
 
 @dataclass(frozen=True)
@@ -132,54 +134,52 @@ class ResultTable:
     name: str
     """Name of its files, without their ending: ``table-5`` or ``figure-7``."""
     title: str
-    """Title, in a line."""
+    """Title in one line."""
     rows: Rows
-    """The same columns in every row; None where there is nothing."""
+    """Rows with the same columns; None in empty cells."""
     note: str = ""
     """Note for readers beside the table."""
     differs: str = ""
-    """One sentence that says why our figures differ from the paper's; empty where they agree."""
+    """Sentence on the reason why our figures differ from the paper's; empty if they agree."""
     picture: PaperPicture | None = None
-    """The same as a picture, where the paper has a figure."""
+    """Picture of the table, if the paper has a figure."""
 
 
 def beside(head: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> Rows:
-    """Return our row, and below it the paper's if there is one; ``whose`` names the author."""
+    """Return our row, followed by the paper's if there is one; ``whose`` says whose row it is."""
     rows = [{**head, "whose": "here", **ours}]
     return rows if theirs is None else [*rows, {**head, "whose": "paper", **theirs}]
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper whose experiments can be run again."""
+    """Paper whose experiments can be run again."""
 
     name: str
-    """Name in the command."""
+    """Name of the paper in the command."""
     title: str
-    """Authors, year, and what it is about."""
+    """Authors, year, and subject."""
     plan: Callable[[Path | None, Extent], PaperPlan]
-    """Receives the folder with data, or None, and an :class:`Extent`; returns a :class:`PaperPlan`."""
+    """Function from the folder with data, or None, and an :class:`Extent` to a :class:`PaperPlan`."""
     make_tables: Callable[["pd.DataFrame"], list[ResultTable]]
-    """Makes the tables and figures, whatever the extent, of the rows of finished units."""
+    """Function from the rows of finished units to tables and figures, for any extent."""
     contents: Mapping[str, str]
-    """Every table and figure of the paper's results by its name, ``table-5`` or ``figure-7``, and what it
-    shows.
-    """
+    """Tables and figures of the paper's results by name, ``table-5`` or ``figure-7``, with their subject."""
     sets: tuple[str, ...]
-    """The names of its data sets or systems."""
+    """Names of the paper's data sets or systems."""
     takes: frozenset[str] = frozenset()
-    """The fields of :class:`Extent` beyond scale, tables and sets that change what is measured."""
+    """Fields of :class:`Extent` beyond scale, tables and sets that change the measurements."""
     deviations: tuple[str, ...] = ()
-    """Sentences: where this is not what the paper did, and why. The only such list of this paper."""
+    """Sentences on deviations from the paper, with reasons; the only such list of this paper."""
     claims: tuple[PaperClaim, ...] = ()
     """Claims of the paper; their table is the first."""
 
 
 def check_extent(paper: Paper, extent: Extent) -> Extent:
-    """Return an extent that a paper can be measured in, with tables by their full names.
+    """Return an extent that is possible for a paper, with tables by their full names.
 
-    A bare number names a table: ``5`` is ``table-5``. What is named twice counts once. Raises BadInputError
-    if the scale, a table or a set is unknown, a number is too small, or the paper has no such limit.
+    A bare number names a table: ``5`` is ``table-5``. Repeated names count once. Raises BadInputError if the
+    scale, a table or a set is unknown, a number is too small, or the paper has no such limit.
     """
     if extent.scale not in SCALES:
         raise BadInputError(
@@ -225,26 +225,24 @@ class Reproduction:
     """Rows of all measurements."""
     n_done: int
     n_wanted: int
-    """Units."""
+    """Numbers of finished units and of all units."""
     unit_seconds: float
-    """Seconds that all finished units took, those of earlier runs included."""
+    """Seconds of all finished units, with those of earlier runs."""
     missing: tuple[str, ...] = field(default=())
-    """A sentence for each set that is not there, and for each table that was requested and could not be made.
-    """
+    """Sentences on missing sets, and on requested tables that could not be made."""
 
 
 def reproduce(
     paper: Paper, plan: PaperPlan, work: Work | None = None, *, tables: Sequence[str] = ()
 ) -> Reproduction:
-    """Run what is missing of a plan, and make the tables of the paper.
+    """Run the missing units of a plan, and return the tables of the paper.
 
-    Raises BadInputError if the tables that are requested are not of the sets that are requested, none of the
-    data is there, or the study belongs to other settings. Raises ShortlistError if it was stopped before a
-    unit was finished.
+    Raises BadInputError if the requested tables do not belong to the requested sets, there is no data, or the
+    study belongs to other settings. Raises ShortlistError if it was stopped before a unit was finished.
 
-    `plan`: what is measured; see :attr:`Paper.plan`. `work`: who works, the study that a later call goes on
-    from, who is told of every unit, and a way to stop with the units that are finished. `tables`: names of
-    the tables and figures to make, of :attr:`Paper.contents`; all of them if empty.
+    `plan`: units to measure; see :attr:`Paper.plan`. `work`: workers, the study for a later call to continue,
+    progress of units, and a way to stop with the finished units. `tables`: names of the tables and figures to
+    make, in :attr:`Paper.contents`; empty: all of them.
     """
     import pandas as pd
 
@@ -278,12 +276,12 @@ def reproduce(
 
 
 SCALE_SECONDS = Path(__file__).parent / "scale_seconds.csv"
-"""Sums of the seconds that all units of a scale took once, by paper and scale, where all were recorded."""
+"""File with the recorded sum of seconds of all units, by paper and scale."""
 
 
 @functools.cache
 def scale_seconds(paper: str) -> dict[str, float]:
-    """Return the seconds that the units of each scale of a paper took once, where all were recorded."""
+    """Return the recorded seconds of all units of each scale of a paper."""
     with SCALE_SECONDS.open(encoding="utf-8", newline="") as file:
         return {row["scale"]: float(row["seconds"]) for row in csv.DictReader(file) if row["paper"] == paper}
 
@@ -291,9 +289,9 @@ def scale_seconds(paper: str) -> dict[str, float]:
 def claims_table(
     claims: Sequence[PaperClaim], rows: "pd.DataFrame", seconds: Mapping[str, float] | None = None
 ) -> ResultTable:
-    """Return every claim with our verdict, which the rows alone decide.
+    """Return every claim with our verdict, which depends only on the rows.
 
-    `seconds`: of each scale, so that a claim whose units the rows lack says how long they take.
+    `seconds`: seconds of each scale, reported with a claim whose units the rows lack.
     """
     found: Rows = []
     read = {make: make(rows) for make in dict.fromkeys(claim.read for claim in claims)}
@@ -319,14 +317,14 @@ def claims_table(
 
 
 def _how_to_measure(scale: str, seconds: Mapping[str, float]) -> str:
-    """Name the scale that has the units of a claim, with its time if that was recorded."""
+    """Return words on the scale with the units of a claim, and on its time if recorded."""
     if scale not in seconds:
         return f"--scale {scale} has them."
     return f"--scale {scale} has them, and took {shown_time(seconds[scale])} here."
 
 
 def shown_time(seconds: float) -> str:
-    """Show a long time in minutes, or from two hours on in hours.
+    """Return a long time in minutes, or from two hours on in hours.
 
     >>> shown_time(50.0), shown_time(3100.0), shown_time(9000.0)
     ('1 minute', '52 minutes', '2.5 hours')
@@ -337,21 +335,21 @@ def shown_time(seconds: float) -> str:
 
 
 def all_tables(paper: Paper, rows: "pd.DataFrame") -> list[ResultTable]:
-    """Return the claims of a paper, then every table and figure of its rows."""
+    """Return the claims of a paper, followed by every table and figure of its rows."""
     claims = claims_table(paper.claims, rows, scale_seconds(paper.name))
     judged = any(row["here"] is not None or row["verdict"] == TOO_FEW for row in claims.rows)
     return [*([claims] if judged else []), *paper.make_tables(rows)]
 
 
 def _timed(call: Callable[..., Rows], *arguments: Any, budget: Budget) -> dict[str, Any]:
-    """Run a unit, and say how long it took."""
+    """Run a unit, and return its rows with its seconds."""
     start, worked = seconds_now(), processor_seconds()
     rows = call(*arguments, budget=budget)
     return {"seconds": seconds_now() - start, "processor_s": processor_seconds() - worked, "rows": rows}
 
 
 def sets_of(names: Sequence[str], folder: Path | None) -> tuple[dict[str, "pd.DataFrame"], tuple[str, ...]]:
-    """Return the public sets that are there, and a sentence for each of the others."""
+    """Return the public sets that exist, and a sentence on each missing one."""
     found: dict[str, pd.DataFrame] = {}
     missing = []
     for name in names:
@@ -364,7 +362,7 @@ def sets_of(names: Sequence[str], folder: Path | None) -> tuple[dict[str, "pd.Da
 
 
 def fingerprints(tables: Mapping[str, "pd.DataFrame"]) -> dict[str, str]:
-    """Return a word for each set that differs for other values, so that a study is bound to its data."""
+    """Return a digest of each set's values, by which a study recognises its data."""
     import pandas as pd
 
     return {
@@ -376,12 +374,12 @@ def fingerprints(tables: Mapping[str, "pd.DataFrame"]) -> dict[str, str]:
 
 
 def file_fingerprints(paths: Iterable[Path]) -> dict[str, str]:
-    """Return a word for each file that differs for other content, so that a study is bound to its data."""
+    """Return a digest of each file's content, by which a study recognises its data."""
     return {f"the file {path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 def how_to_get(name: str) -> str:
-    """Advise how to get a set that is not there."""
+    """Return advice on getting a missing set."""
     data_set = public_set(name)
     if data_set.source is not None:
         return f"{data_set.name} is missing: shortlist datasets fetch {data_set.name}."

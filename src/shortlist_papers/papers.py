@@ -1,4 +1,4 @@
-"""The papers that are reproduced, listed once."""
+"""List of the reproduced papers."""
 
 from shortlist_papers.emsco import EMSCO
 from shortlist_papers.evolution import EVOLUTION

@@ -1,6 +1,6 @@
-"""The integer program of :cite:t:`Bastos2022` exactly as printed: Equations 1 to 20, for tests beside ours.
+"""Integer program of :cite:t:`Bastos2022` exactly as printed: Equations 1 to 20, for comparison in tests.
 
-Where ours stands: Equations 2 to 7 with the least constants in ``ensembles/proofs/pruning_program.py``, 13 in
+Our versions are: Equations 2 to 7 with the least constants in ``ensembles/proofs/pruning_program.py``, 13 in
 ``ensembles/votes/hard_votes.py``, PFC and FC in ``ensembles/goals/diversity.py``, θ and Theorem 1 in
 ``ensembles/goals/weights.py``.
 """
@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class PrintedProgram:
-    """Maximise ``costs @ v`` with ``rows @ v <= upper``; v is x, L, t⁺, f⁻, t⁻, f⁺ and y, in this order."""
+    """Program that maximises ``costs @ v`` with ``rows @ v <= upper``.
+
+    v is x, L, t⁺, f⁻, t⁻, f⁺ and y, in this order.
+    """
 
     costs: NDArray[np.float64]
     rows: NDArray[np.float64]
@@ -22,7 +25,7 @@ class PrintedProgram:
     largest: NDArray[np.float64]
     """Upper bounds of the columns; the lower ones are 0."""
     integer: NDArray[np.bool_]
-    """All but y (Equation 17)."""
+    """Mask of the integer columns: all but y (Equation 17)."""
 
 
 def printed_program(
@@ -32,11 +35,11 @@ def printed_program(
     *,
     diversity: tuple[NDArray[np.float64], float, float] | None = None,
 ) -> PrintedProgram:
-    """State Equations 1 to 12, and with diversity 14 to 18 and 20.
+    """Return the program of Equations 1 to 12, and with diversity also 14 to 18 and 20.
 
-    `votes`: 1 where classifier k calls row i positive, ``(n_rows, n_classifiers)``. `positive`: the rows of
-    class 1. `weights`: of true positives, false negatives, true negatives and false positives. `diversity`:
-    the failure credits FC of all pairs, τ and γ.
+    `votes`: 1 if classifier k votes positive on row i, ``(n_rows, n_classifiers)``. `positive`: mask of the
+    rows of class 1. `weights`: of true positives, false negatives, true negatives and false positives.
+    `diversity`: failure credits FC of all pairs, τ and γ.
 
     >>> program = printed_program(np.array([[1, 0], [0, 0]]), np.array([True, False]), (1, 0, 1, 0))
     >>> program.rows.shape

@@ -1,4 +1,4 @@
-"""Every claim of :cite:t:`Xue2018`, in the paper's order."""
+"""Claims of :cite:t:`Xue2018`, in the paper's order."""
 
 from functools import partial
 
@@ -31,7 +31,9 @@ LINUX_POINTS = Need(
     50, "reference points on Linux", "reference_points", {"kind": "solrep", "system": LINUX}, largest=True
 )
 MOST_ROWS = (*SMALL_RUNS, LARGE_RUNS, SPLOT_POINTS, LVAT_POINTS)
-"""Extent of Table 5 without Linux, of which only rows with the paper's 1,500 points count for most rows."""
+"""Extent of Table 5 without Linux; only rows with the paper's 1,500 points count for claims about most
+rows.
+"""
 ALL_ROWS = (*MOST_ROWS, LINUX_RUNS, LINUX_POINTS)
 """Extent of Table 5; parts with fewer reference points than the paper's are not sure."""
 LARGE_ROWS = (LARGE_RUNS, SPLOT_POINTS, LVAT_POINTS)
@@ -189,4 +191,4 @@ CLAIMS = (
     claim("On all sets of attributes of a system the same method finds more", "7", "", judges.alike,
           needs=ALL_ROWS),
 )  # fmt: skip
-"""The claims of the abstract, the research questions, the captions and the conclusion."""
+"""Claims of the abstract, the research questions, the captions and the conclusion."""

@@ -1,4 +1,4 @@
-"""Methods side by side on one product line, the same whatever the number of workers."""
+"""Comparison of methods on one product line, independent of the number of workers."""
 
 import dataclasses
 import hashlib
@@ -36,15 +36,15 @@ from shortlist_papers.product_evolution.evolved_front import find_front
 from shortlist_papers.product_methods import METHODS, OPTIONS, KeptEvolutionOptions, method_options, takes
 
 QUALITY = tuple(field.name for field in dataclasses.fields(Quality))
-"""Counts and measures of a run's front."""
+"""Names of the counts and measures of a run's front."""
 
 OWN_OPTIONS = ("seed", "study", "workers", "tolerance")
-"""Options of a search that a comparison sets itself, or that would make fronts incomparable."""
+"""Options that a comparison sets itself, or that would make fronts incomparable."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedRun:
-    """One run of one method: what it found, and the seed."""
+    """Run of one method with its front and its seed."""
 
     method: str
     seed: int
@@ -52,58 +52,59 @@ class ComparedRun:
 
     @property
     def valid_share(self) -> float:
-        """Share of products in what the method ended with: 1 for methods that find nothing else."""
+        """Share of products in the final population; 1 for methods that find products alone."""
         return float(self.front.extras.get("correctness", 1.0))
 
 
 @dataclass(frozen=True)
 class MethodRow:
-    """One method in the table of all methods."""
+    """Row of one method in the table of all methods."""
 
     method: str
     """Name of the method."""
     n_runs: int
-    """Finished runs; several seeds for evolution, one for the others."""
+    """Number of finished runs: several seeds for evolution, one for others."""
     union: Quality
     """Quality of the non-dominated points of all its runs."""
     unique: int
-    """Number of points of the joint front of this method alone."""
+    """Number of points of the joint front that only this method found."""
     share: float | None
     """Share of the complete front; None if no method proved one."""
     valid_share: float
-    """Mean over the runs of the share of products in the final population."""
+    """Share of products in the final population, averaged over the runs."""
     seconds: float
-    """All runs together."""
+    """Seconds of all runs together."""
     middle: Quality
-    """Medians over the runs, each under the same box; counts are medians too, rounded down."""
+    """Medians over the runs, each in the same box; counts are medians too, rounded down."""
     middle_valid_share: float
     middle_seconds: float
-    """Medians over the runs."""
+    """Medians over the runs: share of products in the final population, and seconds."""
     mean_hypervolume: float
+    """Hypervolume, averaged over the runs."""
     hypervolume_margin: float | None
-    """Margin of the mean over the runs, at 95 %; None of one run."""
+    """95 % margin of that mean; None for one run."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Answer of :func:`compare_products`."""
+    """Result of :func:`compare_products`."""
 
     runs: tuple[ComparedRun, ...]
-    """The finished runs, methods as named, seeds rising."""
+    """Finished runs, in the order of the methods, then by seed."""
     n_wanted: int
     """Number of requested runs."""
     conflict: tuple[str, ...]
-    """Sentences that contradict each other, if no product can meet what is asked; then there are no runs."""
+    """Sentences that contradict each other, if no product meets the requirements; then there are no runs."""
     rows: tuple[MethodRow, ...]
-    """One per method with a finished run."""
+    """Rows of the methods with a finished run."""
     tables: FrontTables | None
-    """The unions of the methods side by side; None without a finished run."""
+    """Comparison of the methods' united fronts; None without a finished run."""
     measured: tuple[dict[str, Any], ...] = ()
     """Measurements of every run: method, seed, seconds, proof, and quality."""
 
     @property
     def fronts(self) -> dict[str, Front]:
-        """The union of each method's runs, as a front."""
+        """United front of each method's runs, by name."""
         return unions(self.runs)
 
 
@@ -120,23 +121,23 @@ def compare_products(
     work: Work | None = None,
     **options: Any,
 ) -> Comparison:
-    """Run methods on a product line, evolution once per seed, and compare what they find.
+    """Run methods on a product line, evolution once per seed, and compare their fronts.
 
     Raises BadInputError if a method is unknown, an option is for none of the methods, or the study belongs to
-    something else.
+    another question.
 
     `model`, `objectives`, `attributes`, `limits`, `requirements`: as in
-    :func:`shortlist.products.configuration.product_front.configure`. `methods`: names out of
-    :data:`~shortlist_papers.product_methods.METHODS`; a complete one, such as ``diagram``, tells what share
-    of the complete front the others find. `seeds`: evolutionary methods run once with each of them; the
-    others once, with the first. `time_limit_s`: limit of each run, and of the search before them for a
-    product and for what all products share. `work`: how many runs at a time; what is found does not depend on
-    it, unless a limit in seconds is hit. Its study keeps finished runs, and a part of it the programs of
-    ``solrep``. It is bound to the question and the options; methods and seeds may be added later. A run that
-    is stopped is left out. `**options`: those of :mod:`~shortlist_papers.product_methods` but
-    :data:`OWN_OPTIONS`, each for the methods that have it, or as ``solrep.rule`` for one.
+    :func:`shortlist.products.configuration.product_front.configure`. `methods`: names in
+    :data:`~shortlist_papers.product_methods.METHODS`; with a complete one, such as ``diagram``, the others
+    get their share of the complete front. `seeds`: evolutionary methods run once with each seed; the others
+    once, with the first. `time_limit_s`: limit of each run, and of the search before them for a product and
+    for common features. `work`: number of runs at a time; the result does not depend on it, unless a limit in
+    seconds ends a run. Its study keeps finished runs, and a part of it the programs of ``solrep``. It depends
+    on the question and the options; methods and seeds may be added later. A stopped run is left out.
+    `**options`: options in :mod:`~shortlist_papers.product_methods` except :data:`OWN_OPTIONS`, each for the
+    methods that have it, or as ``solrep.rule`` for one.
 
-    Every product is checked against the rules of the model as read.
+    Every product is checked against the rules of the original model.
     """
     by_method = check_methods(methods, options)
     chosen = list(by_method)
@@ -175,10 +176,10 @@ def compare_products(
 
 
 def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[str, SearchOptions]:
-    """Return the options of each method, defaults in place of None.
+    """Return the options of each method, with defaults for None.
 
-    An option called ``solrep.rule`` is for one method, and one called ``rule`` for all that have it. Raises
-    BadInputError if a method is unknown, or an option is wrong or for none of the methods.
+    An option ``solrep.rule`` is for one method, and ``rule`` for all that have it. Raises BadInputError if a
+    method is unknown, or an option is wrong or for none of the methods.
     """
     chosen = list(dict.fromkeys(methods))
     for method in chosen or [""]:
@@ -219,7 +220,7 @@ def tabulated(runs: Sequence[ComparedRun], n_wanted: int) -> Comparison:
 
 
 def _measured(run: ComparedRun, tables: FrontTables) -> dict[str, Any]:
-    """Return the facts on one run for JSON and pages: its quality is beside the joint front."""
+    """Return the facts on one run for JSON and pages; its quality is against the joint front."""
     return {
         "method": run.method,
         "seed": run.seed,
@@ -232,7 +233,10 @@ def _measured(run: ComparedRun, tables: FrontTables) -> dict[str, Any]:
 
 
 def unions(runs: Sequence[ComparedRun]) -> dict[str, Front]:
-    """Return the non-dominated points of all runs of each method; a single run's front as it is."""
+    """Return the non-dominated points of all runs of each method.
+
+    The front of a single run stays unchanged.
+    """
     found: dict[str, Front] = {}
     for name in dict.fromkeys(run.method for run in runs):
         own = {f"{name} {run.seed}": run.front for run in runs if run.method == name}
@@ -264,7 +268,7 @@ def _row(method: str, middle: Mapping[str, Any], seconds: float, tables: FrontTa
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """One run; it pickles, and then keeps nothing inside."""
+    """Settings of one run, without a question, for pickling."""
 
     method: str
     seed: int
@@ -294,7 +298,7 @@ def _described(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _digest(question: ProductQuestion) -> str:
-    """Return a word that differs for another question; what was implied in time is no part of it."""
+    """Return a digest of a question, without features that were found to be implied in time."""
     question = dataclasses.replace(question, fixed=question.requirements.literals)
     names = "\n".join(question.model.labels).encode()
     own = [goal.linear() for goal in question.objectives]
@@ -302,7 +306,7 @@ def _digest(question: ProductQuestion) -> str:
 
 
 def _as_record(front: Front) -> dict[str, Any]:
-    """Return a front as JSON would have it; a feature of a product takes a quarter of a character."""
+    """Return a front as plain data for JSON; a feature of a product takes a quarter of a character."""
     packed = np.packbits(front.decisions.astype(np.uint8), axis=1)
     return {
         "points": front.points.tolist(),
@@ -314,7 +318,7 @@ def _as_record(front: Front) -> dict[str, Any]:
 
 
 def _from_record(question: ProductQuestion, method: str, record: Mapping[str, Any], study: Study) -> Front:
-    """Undo :func:`_as_record`, and check every product again."""
+    """Return the front of :func:`_as_record`, with every product checked again."""
     try:
         n = question.model.n_features
         packed = [np.frombuffer(bytes.fromhex(row), dtype=np.uint8) for row in record["products"]]

@@ -1,4 +1,4 @@
-"""Complete fronts of larger product lines of :cite:t:`Xue2018`, and what other sets have of them."""
+"""Complete fronts of larger product lines of :cite:t:`Xue2018`, and the part of them in other sets."""
 
 import functools
 import math
@@ -25,12 +25,12 @@ from shortlist_papers.product_runs import System, begun, system_row
 
 @dataclass(frozen=True, eq=False)
 class WholeFront:
-    """A complete front that is too large to be stored point by point."""
+    """Complete front that is too large to be stored point by point."""
 
     points: Points
     seconds: float
     ended: bool
-    """Whether it is complete; if not, nothing is known of sets beside it."""
+    """Whether the front is complete; if not, other sets are not compared with it."""
 
     @cached_property
     def box(self) -> Box:
@@ -44,7 +44,7 @@ class WholeFront:
         return np.sort(self._keyed(self.points))
 
     def _keyed(self, points: Points) -> NDArray[np.int64]:
-        """Return one number for each point in the box, different ones for different points."""
+        """Return one number for each point in the box, different for different points, ``(n_points,)``."""
         low, high = (np.array(ends, dtype=np.int64) for ends in (self.box.low, self.box.high))
         assert math.prod((high - low + 1).tolist()) < 2**63, "places in the box have a number of 64 bits"
         keys = np.zeros(len(points), dtype=np.int64)
@@ -53,7 +53,7 @@ class WholeFront:
         return keys
 
     def has(self, points: Points) -> NDArray[np.bool_]:
-        """Return which points are among those of the front."""
+        """Return the mask of the points that are on the front, ``(n_points,)``."""
         inside: NDArray[np.bool_] = np.zeros(len(points), dtype=bool)
         if len(points):
             places = np.flatnonzero(((points >= self.box.low) & (points <= self.box.high)).all(axis=1))
@@ -65,7 +65,7 @@ class WholeFront:
 
 @functools.cache
 def whole_front(folder: Path, system: System) -> WholeFront:
-    """Return the complete front by the diagram, without products; each process makes it once."""
+    """Return the complete front by the diagram, without products, kept for all calls of a process."""
     small, question = (prepared_question(folder, *one, fixed=True)[0] for one in (("jcs", 0), system))
     for one in (small, question):  # the first one loads what is compiled
         budget = begun(Budget())
@@ -79,9 +79,9 @@ def whole_front(folder: Path, system: System) -> WholeFront:
 
 
 def measure_whole(folder: Path, system: System, *, budget: Budget) -> Rows:
-    """Count the complete front of a larger system, and measure the volume that it dominates.
+    """Return the size of the complete front of a larger system, and its hypervolume, as a row.
 
-    Its points are not stored; rows of :func:`beside_whole` say which of theirs are among them.
+    Its points are not stored; rows of :func:`beside_whole` mark theirs that are among them.
     """
     del budget
     whole = whole_front(folder, system)
@@ -96,9 +96,9 @@ def measure_whole(folder: Path, system: System, *, budget: Budget) -> Rows:
 def beside_whole(
     measure: Callable[..., Rows], folder: Path, system: System, *given: Any, budget: Budget
 ) -> Rows:
-    """Measure something, and number in ``optimal`` those of each row's points that are on the complete front.
+    """Return measured rows with the indices of their points on the complete front, in ``optimal``.
 
-    They are counted from 0. Nothing is said if the complete front did not end.
+    Indices are from 0. The column is missing if the complete front did not end.
     """
     rows, whole = measure(folder, system, *given, budget=budget), whole_front(folder, system)
     for row in rows if whole.ended else ():

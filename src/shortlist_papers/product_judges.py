@@ -1,4 +1,4 @@
-"""Judges of the claims of :cite:t:`Xue2018` on SolRep beside evolution."""
+"""Judges of the claims of :cite:t:`Xue2018` on SolRep against evolution."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 SMALL = SPLOT[:2]
 SHOP_2: System = ("e-shop", 1)
 SIMILAR = 1.2
-"""Times as long as another one is a similar time."""
+"""Largest ratio of two times that count as similar."""
 
 
 def _as_printed(pairs: Pairs) -> Pairs:
@@ -47,7 +47,7 @@ def _as_printed(pairs: Pairs) -> Pairs:
 
 
 def _runs_of(rows: ProductRows, pairs: Pairs, method: str = "ibed") -> str:
-    """Say the extent of the rows behind some comparisons, and how many are of an older version."""
+    """Return words on the extent of the rows behind some comparisons, and the number of older rows."""
     runs, points = (sorted({row[key] for row in pairs.values()}) for key in ("runs", "points"))
     each = [f"{one[0]:,} to {one[-1]:,}" if len(one) > 1 else f"{one[0]:,}" for one in (runs, points)]
     older = older_rows(*rows.behind(pairs, method))
@@ -55,7 +55,7 @@ def _runs_of(rows: ProductRows, pairs: Pairs, method: str = "ibed") -> str:
 
 
 def _beside_fronts(pairs: Pairs) -> str:
-    """Say on which systems sets are judged beside the complete front, not beside each other."""
+    """Return words on the systems whose sets are compared with the complete front, not with each other."""
     known = list(dict.fromkeys(NAMES[system[0]] for system, row in pairs.items() if "A optimal" in row))
     return f"; beside the complete front on {all_of(known)}" if known else ""
 
@@ -64,10 +64,10 @@ def _judged(
     rows: ProductRows, pairs: Pairs, test: Callable[[Compared], bool], told: str, why: str = "", *,
     method: str = "ibed", in_most: bool = True, beside: bool = False,
 ) -> ClaimFinding:  # fmt: skip
-    """Judge whether a test holds in most rows, as the paper says, or in each; name those where it fails.
+    """Judge whether a test holds in most rows, or in each, as the paper claims; name the failing ones.
 
     Rows with fewer reference points than the paper's are left out of most rows, and are not sure in each.
-    `beside`: whether the test takes the complete front where it is known.
+    `beside`: whether the test uses the complete front if it is known.
     """
     fewer = [system for system in pairs if system not in _as_printed(pairs)]
     judged = needed(_as_printed(pairs) if in_most else pairs)
@@ -94,21 +94,21 @@ def _judged(
 
 
 def _richer(row: Compared) -> bool:
-    """Whether A has more points of the complete front that B has not; of the joint front if that is all."""
+    """Return whether A has more points of the complete front, or else of the joint front, that B lacks."""
     kind = "unique optimal" if "A optimal" in row else ""
     a, b = (row[f"{side} {kind}" if kind else f"N_U({side})"] for side in "AB")
     return bool(a > b)
 
 
 def _kept(row: Compared) -> bool:
-    """Whether each point of A is on the complete front; on the joint front if that is all."""
+    """Return whether every point of A is on the complete front, or else on the joint front."""
     return bool(row["|A|"] == row.get("A optimal", row["N_U(A)"] + row["|N_A ∩ N_B|"]))
 
 
 def _more(row: Compared, indicator: str) -> float:
-    """Return the excess of A in an indicator, rounded so that equal points have equal indicators.
+    """Return the indicator of A minus that of B, rounded so that equal points have equal indicators.
 
-    The hypervolume is in the box of the complete front where that is known.
+    The hypervolume is in the box of the complete front if that is known.
     """
     name = f"{indicator} of the front" if f"A {indicator} of the front" in row else indicator
     return round(float((row[f"A {name}"] or 0) - (row[f"B {name}"] or 0)), 9)
@@ -136,7 +136,7 @@ ROWS: dict[str, tuple[str, Callable[[Compared], bool]]] = {
         lambda row: not _richer(row) or max(_more(row, "HV"), _more(row, "SP")) >= 0,
     ),
 }
-"""Statements of the paper on rows of its tables, SolRep being A: the words, and whether a row fits."""
+"""Statements of the paper on rows of its tables, with SolRep as A: the words, and the test of a row."""
 
 
 def in_rows(
@@ -158,7 +158,7 @@ def in_rows(
 def cheap(rows: ProductRows, *, names: Sequence[str] = tuple(NAMES), rich: bool = False) -> ClaimFinding:
     """Judge whether SolRep takes less time than all runs of IBED, with the paper's reference points.
 
-    `rich`: whether it has more unique points in most rows, and similar or less time in most.
+    `rich`: judge whether it takes similar or less time in most rows, and has more unique points in most.
     """
     every = {one: row for one, row in _as_printed(rows.pairs()).items() if one[0] in names}
     pairs = {one: row for one, row in every.items() if row["one origin"]}
@@ -179,7 +179,10 @@ def cheap(rows: ProductRows, *, names: Sequence[str] = tuple(NAMES), rich: bool 
 
 
 def _cheap_runs(pairs: Pairs) -> str:
-    """Say that IBED gains more time than SolRep beside the paper's on E-Shop; empty where it does not."""
+    """Return a sentence that IBED gained more time since the paper than SolRep on E-Shop.
+
+    Empty if it did not.
+    """
     shop, printed = pairs.get(("e-shop", 0)), PAPER_5[("e-shop", 0), 1000]["B s"] / 30
     most_s = PAPER_SECONDS["e-shop", 1000]
     if shop is None or not shop["B s"] / shop["runs"] / printed < shop["A s"] / most_s:
@@ -191,7 +194,10 @@ def _cheap_runs(pairs: Pairs) -> str:
 
 
 def _by_the_text(rows: ProductRows, names: Sequence[str]) -> str:
-    """Say the seconds of SolRep where it minimises the cost, as in the text; empty if it takes longer."""
+    """Return words on the seconds of SolRep with the cost minimised, as in the text.
+
+    Empty if it is slower.
+    """
     told = []
     for system, part in rows.by_system("solrep by the text").items():
         own = rows.of_kind("solrep", system=system[0], number=system[1]).set_index("reference_points")
@@ -202,7 +208,7 @@ def _by_the_text(rows: ProductRows, names: Sequence[str]) -> str:
 
 
 def true_optima(rows: ProductRows) -> ClaimFinding:
-    """Judge whether each point of SolRep is on the complete front, ours and those that the authors stored."""
+    """Judge whether each point of SolRep is on the complete front, in our runs and in the authors' sets."""
     told, flags, theirs, judged = [], [], [], []
     for kind, named in (("solrep", "ours"), ("stored", "the authors' set")):
         for system, part in rows.by_system(kind).items():
@@ -248,7 +254,7 @@ def beside_ibea(rows: ProductRows) -> ClaimFinding:
 
 
 def coverage(rows: ProductRows, name: str, printed: float) -> ClaimFinding:
-    """Judge the share of the complete fronts that the runs of IBED find together."""
+    """Judge the share of the complete fronts that all runs of IBED find together."""
     missed = {system: n for system, n in _missed(rows).items() if system[0] == name}
     n_points = {system: len(rows.front(system)) for system in missed}
     shares = needed([100 * (n_points[system] - n) / n_points[system] for system, n in missed.items()])
@@ -284,9 +290,9 @@ def _missed(rows: ProductRows) -> dict[System, int]:
 
 
 def shared(rows: ProductRows, name: str, most_times: float | None = None) -> ClaimFinding:
-    """Judge whether runs of IBED find less together than as many different runs would, on each set.
+    """Judge whether runs of IBED together find fewer points than as many different runs would, on each set.
 
-    `most_times`: how many times the points of the median run they may have; by default the number of runs.
+    `most_times`: largest ratio to the points of the median run; by default the number of runs.
     """
     n_runs = {system: len(runs) for system, runs in rows.evolved().items() if system[0] == name}
     found = needed({system: _found_by_runs(rows, system) for system, n in n_runs.items() if n > 1})
@@ -299,16 +305,16 @@ def shared(rows: ProductRows, name: str, most_times: float | None = None) -> Cla
 
 
 def _found_by_runs(rows: ProductRows, system: System) -> tuple[int, int]:
-    """Return the median size of runs of IBED, and how many points they find together."""
+    """Return the median number of points of IBED's runs, and their number together."""
     side = rows.side(system)
     sizes = sorted(len(points) for points in side.runs)
     return sizes[(len(sizes) - 1) // 2], len(side.vectors)
 
 
 def _stronger(rows: ProductRows) -> str:
-    """Say that the runs of our IBED find more products than the paper's, and what as many products cover.
+    """Return a sentence that our runs of IBED find more products than the paper's; empty if they do not.
 
-    Empty if they do not find more.
+    It has the share of the front that as many products cover.
     """
     told, cover = [], []
     for system in ((name, 0) for name in SMALL):
@@ -327,7 +333,10 @@ def _stronger(rows: ProductRows) -> str:
 
 
 def _first_runs(rows: ProductRows, system: System, n_products: int) -> tuple[int, float]:
-    """Return how many first runs of IBED find `n_products` together, and their share of the front."""
+    """Return the number of first runs of IBED that together find `n_products`.
+
+    Also return the share of the front that they find.
+    """
     front, found, n_runs = rows.front(system), Vectors(), 0
     for points in rows.side(system).runs:
         if len(found) < n_products:
@@ -366,7 +375,7 @@ def alike(rows: ProductRows) -> ClaimFinding:
 
 
 def dominated(rows: ProductRows) -> ClaimFinding:
-    """Judge whether most of IBED's points on Linux are dominated, by our points and by the authors' set."""
+    """Judge whether most of IBED's points on Linux are dominated by our points and by the authors' set."""
     pairs = needed({system: row for system, row in rows.pairs().items() if system[0] == LINUX})
     few, theirs = all(row["points"] < 1500 for row in pairs.values()), []
     for system, part in rows.by_system("stored").items():
@@ -386,7 +395,7 @@ def dominated(rows: ProductRows) -> ClaimFinding:
 
 
 def found_of(rows: ProductRows, n_points: int, printed: int) -> ClaimFinding:
-    """Judge the number of points that `n_points` reference points find on E-Shop 2, beside that of IBED."""
+    """Judge the number of points by `n_points` reference points on E-Shop 2, against that of IBED."""
     part = needed(rows.of_kind("solrep", system=SHOP_2[0], number=SHOP_2[1], reference_points=n_points))
     n = len(part["points"].iloc[0])
     told, parts = f"{n:,} of {n_points:,}", [figure([n], printed, n_points)]
@@ -408,7 +417,7 @@ def found_of(rows: ProductRows, n_points: int, printed: int) -> ClaimFinding:
 
 
 def fifty(rows: ProductRows) -> ClaimFinding:
-    """Judge 50 reference points beside the median run of IBED, on the larger systems."""
+    """Judge 50 reference points against the median run of IBED, on the larger systems."""
     fifty = rows.fifty()
     pairs = needed({system: row for system, row in fifty.items() if system[0] in LVAT and row["one origin"]})
     more = {system: row["|A|"] > row["|N_B|"] for system, row in pairs.items()}

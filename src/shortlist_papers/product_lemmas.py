@@ -1,4 +1,4 @@
-"""The inequalities of :cite:t:`Xue2018` for the relations of features, against their formulas."""
+"""Inequalities of :cite:t:`Xue2018` for the relations of features, compared with their formulas."""
 
 import itertools
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from shortlist.runs import Budget
 from shortlist_papers.paper import Rows
 
 RELATIONS = ("optional", "mandatory", "or", "alternative", "requires", "excludes")
-"""The relations of Lemmas 3.1 to 3.4, "requires" by the first one, and that of the last lemma."""
+"""Relations of Lemmas 3.1 to 3.4, where "requires" is of the first one, and of the last lemma."""
 
 
 def lemma_holds(relation: str, n_children: int) -> bool:
-    """Whether the inequalities of a relation have the same selections as its formula, by trying all of them.
+    """Return whether the inequalities of a relation have the same selections as its formula, by trying all.
 
-    Lemma 3.4 says at most one by a sum of at most 1; with the sum of the or relation it is the parent itself.
+    Lemma 3.4 limits a sum to at most 1; with the sum of the or relation it equals the parent itself.
     """
     formulas: dict[str, Callable[[bool, tuple[bool, ...]], bool]] = {
         "optional": lambda parent, own: all(not one or parent for one in own),
@@ -39,7 +39,7 @@ def lemma_holds(relation: str, n_children: int) -> bool:
 
 
 def measure_lemmas(most_children: int, *, budget: Budget) -> Rows:
-    """Try all selections of each relation of a parent with up to `most_children` children."""
+    """Return a row for each relation, from all selections of a parent with up to `most_children` children."""
     del budget
     return [
         {

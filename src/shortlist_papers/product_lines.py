@@ -1,4 +1,4 @@
-"""The product lines of :cite:t:`Xue2018`: their files, and the questions that its study asks of them."""
+"""Product lines of :cite:t:`Xue2018`: their files, and the questions of the study about them."""
 
 import dataclasses
 import functools
@@ -29,25 +29,25 @@ from shortlist_papers.product_evolution.variation import Evolution
 OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"
 """Objectives in the order by which the study sorts points."""
 RENAMES = {"Enrcyption": "Encryption"}
-"""A feature that the published JCS attribute files misspell."""
+"""Correct name of a feature that the published JCS attribute files misspell."""
 
 
 @dataclass(frozen=True)
 class ProductSystem:
-    """One product line of the study."""
+    """Product line of the study."""
 
     model: str
     """File of the model, in ``feature-models``."""
     n_features: int
-    """Features, as Table 2 counts them."""
+    """Number of features, as in Table 2."""
     attributes: tuple[str, ...]
     """Files with sets of attributes."""
     fixed: str
-    """Name of its lists of fixed features."""
+    """Name of the file with lists of fixed features."""
     n_evaluations: int
-    """Products that one evolutionary run of the study looks at."""
+    """Number of products that one evolutionary run of the study evaluates."""
     stored: tuple[str, ...] = ()
-    """Results of SolRep that the authors stored, for the first sets of attributes."""
+    """Names of the authors' stored results of SolRep, for the first sets of attributes."""
 
 
 SYSTEMS = {
@@ -79,7 +79,7 @@ SYSTEMS = {
     ),
 }  # fmt: skip
 SEEDS = ("Seed_LinuxX86", "Seed_LinuxX86_IBDE", "Seed_LinuxX86_IBEA")
-"""Products of Linux that the study's evolution starts from."""
+"""Names of the products of Linux from which the study's evolution starts."""
 
 
 def evolve_once(
@@ -94,11 +94,10 @@ def evolve_once(
 ) -> Front:
     """Return the front of one evolutionary run, every product checked.
 
-    `question`: see :func:`prepared_question`. `method`: ``ibea``, ``ibed``, ``satibea`` or
-    ``smtibea``. `n_evaluations`: products
-    to look at. `valid_first`: whether products are judged by whether they are valid first; the study counts
-    violated clauses as one objective among the others. `starts`: products to start from, ``(n_products,
-    n_features)``. `budget`: how long the run may take, who is told, and the study that keeps its generations.
+    `question`: see :func:`prepared_question`. `method`: ``ibea``, ``ibed``, ``satibea`` or ``smtibea``.
+    `n_evaluations`: number of products to evaluate. `valid_first`: whether validity comes before all
+    objectives; in the study, violated clauses are one objective among the others. `starts`: first products,
+    ``(n_products, n_features)``. `budget`: time limit, progress, and the study that keeps the generations.
     """
     clauses = to_clauses(question.model).with_units(question.requirements.literals)
     evolved = functools.partial(evolved_products, question, clauses, method, starts=starts)
@@ -114,7 +113,7 @@ def evolve_once(
 
 @functools.cache
 def prepared_question(folder: Path, name: str, number: int, *, fixed: bool) -> tuple[ProductQuestion, float]:
-    """Return a question of the study, and the seconds that reading it took, feasibility included."""
+    """Return a question of the study, and the seconds of reading it, feasibility included."""
     if name != "jcs":  # import and compile outside the clock
         small = prepared_question(folder, "jcs", 0, fixed=True)[0]
         find_front(small, "solrep", search_options("solrep", n_points=5), Budget())
@@ -132,9 +131,9 @@ def prepared_question(folder: Path, name: str, number: int, *, fixed: bool) -> t
 
 
 def seed_products(folder: Path, question: ProductQuestion) -> NDArray[np.bool_]:
-    """Return the three products of Linux that the study's evolution starts from.
+    """Return the three products of Linux from which the study's evolution starts, ``(3, n_features)``.
 
-    A feature is in if its line reads ``NAME -> true``.
+    A feature is selected if its line reads ``NAME -> true``.
     """
     places = {name: place for place, name in enumerate(question.model.labels)}
     products = np.zeros((len(SEEDS), question.model.n_features), dtype=bool)
@@ -147,7 +146,7 @@ def seed_products(folder: Path, question: ProductQuestion) -> NDArray[np.bool_]:
 
 
 def has_stored(name: str, number: int) -> bool:
-    """Whether the authors stored a run of SolRep on a product line and a set of attributes."""
+    """Return whether the authors stored a run of SolRep on a product line and a set of attributes."""
     return number < len(SYSTEMS[name].stored)
 
 
@@ -165,7 +164,7 @@ def stored_points(folder: Path, name: str, number: int) -> Points:
 
 
 def complete_points(folder: Path, name: str, number: int) -> Points:
-    """Return every non-dominated point, which enumeration of all products found, as ours and sorted."""
+    """Return every non-dominated point by enumeration of all products, in our order of objectives, sorted."""
     stem = SYSTEMS[name].attributes[number].partition(".")[0]
     place = folder / "feature-models" / "paper-instances" / "reference-fronts"
     table = np.loadtxt(place / f"{stem}.csv", delimiter=",", skiprows=1, ndmin=2)
@@ -176,7 +175,7 @@ def complete_points(folder: Path, name: str, number: int) -> Points:
 
 
 def data_files(folder: Path, name: str, number: int) -> list[Path]:
-    """Return the files that anything about a product line and a set of attributes is read from."""
+    """Return all files on a product line and a set of attributes."""
     system, models = SYSTEMS[name], folder / "feature-models"
     place, attributes = models / "paper-instances", system.attributes[number]
     seeds = SEEDS if name == "compact-linux" else ()
@@ -195,7 +194,7 @@ def data_files(folder: Path, name: str, number: int) -> list[Path]:
 
 
 def is_there(folder: Path | None, name: str, number: int) -> bool:
-    """Whether a folder has the model of a product line, and its set of attributes of that number."""
+    """Return whether a folder has the model of a product line, and its set of attributes of that number."""
     if folder is None:
         return False
     place, system = folder / "feature-models", SYSTEMS[name]

@@ -1,4 +1,4 @@
-"""The methods that are compared on product lines: the library's, and evolution, which proves nothing."""
+"""Methods that are compared on product lines: the library's, and evolution, which proves nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -14,7 +14,7 @@ METHODS = (*(name for name in question.METHODS if name != "auto"), *EVOLUTIONARY
 """Names of the methods."""
 
 POPULATION = 100
-"""Members of a population, as in the study of :cite:t:`Xue2018`."""
+"""Number of members of a population, as in the study of :cite:t:`Xue2018`."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,11 @@ class EvolutionOptions(SearchOptions):
     """Options of ``nsga2``."""
 
     n_evaluations: Annotated[int, "Number of configurations to try in a run."] = 100_000
-    """Configurations that evolution evaluates, by default as many as :cite:t:`Xue2018` on larger models."""
+    """Number of configurations that evolution evaluates, by default that of :cite:t:`Xue2018` on larger
+    models.
+    """
     n_starts: Annotated[int, "Number of products, found by a satisfiability solver, to start with."] = 0
-    """Products found by satisfiability that evolution starts with."""
+    """Number of first products from a satisfiability solver."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -37,18 +39,18 @@ class KeptEvolutionOptions(EvolutionOptions):
     """Options of ``ibea``, ``satibea``, ``smtibea`` and ``ibed``."""
 
     study: Study = NO_STUDY
-    """Study that keeps the state of the last generation, to go on from there."""
+    """Study that keeps the state of the last generation, from which a run continues."""
 
 
 OPTIONS: Mapping[str, type[SearchOptions]] = {
     **{method: question.OPTIONS.get(method, KeptEvolutionOptions) for method in METHODS},
     "nsga2": EvolutionOptions,
 }
-"""The options of each method."""
+"""Class of the options of each method."""
 
 
 def method_options(method: str, **given: Any) -> SearchOptions:
-    """Return the options of a method; what is None or not given has its default.
+    """Return the options of a method, with defaults for missing ones and None.
 
     Raises BadInputError if the method is unknown, has no such option, or a value is out of range. Raises
     MissingDependencyError if the method or the solver needs a package that is not installed.
@@ -60,5 +62,5 @@ def method_options(method: str, **given: Any) -> SearchOptions:
 
 
 def takes(method: str, option: str) -> bool:
-    """Tell whether a method uses an option."""
+    """Return whether a method has an option."""
     return option in {each.name for each in fields(OPTIONS[method])}

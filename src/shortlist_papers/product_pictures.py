@@ -1,4 +1,4 @@
-"""The pictures of :cite:t:`Xue2018`, made of the rows of its tables."""
+"""Pictures of :cite:t:`Xue2018` from the rows of its tables."""
 
 import numpy as np
 
@@ -9,7 +9,10 @@ from shortlist_papers.product_runs import CWMOIP, EPSILON
 
 
 def covered_shares(rows: ProductRows, found: Rows) -> PaperPicture | None:
-    """Return the picture of Table 4: what one run of IBED and what thirty find of a complete front."""
+    """Return the picture of Table 4.
+
+    It has the shares of a complete front that one run of IBED finds, and thirty together.
+    """
     ours = [row for row in found if row["whose"] == OURS and row["share %"] is not None]
     theirs = {row["system"]: row["share %"] for row in found if row["whose"] == PAPER and "share %" in row}
     names = [str(row["system"]) for row in ours]
@@ -65,7 +68,7 @@ def volumes(rows: ProductRows) -> PaperPicture | None:
 
 
 def optimal_shares(found: Rows) -> PaperPicture | None:
-    """Return the picture of the sets beside complete fronts: what share of each set is on it."""
+    """Return the picture of the sets against complete fronts: the share of each set on the front."""
     names = list(dict.fromkeys(str(row["system"]) for row in found))
     sets = {"solrep": "SolRep, here", "the authors' set": "SolRep, the authors' set", "ibed": "IBED, here"}
     lines = []
@@ -82,7 +85,7 @@ def optimal_shares(found: Rows) -> PaperPicture | None:
 
 
 def seconds_of_fronts(found: Rows) -> PaperPicture | None:
-    """Return the picture of the second question: seconds of complete fronts beside the paper's."""
+    """Return the picture of the second question: seconds of complete fronts, ours and the paper's."""
     own = [
         row
         for row in found

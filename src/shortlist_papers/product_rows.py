@@ -1,4 +1,4 @@
-"""Rows measured for :cite:t:`Xue2018`, as its tables and the judges of its claims read them."""
+"""Rows measured for :cite:t:`Xue2018`, in the form that its tables and judges read."""
 
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 N_OBJECTIVES = 4
 SPLOT = ("jcs", "web-portal", "e-shop")
 LVAT = ("ecos", "uclinux", "compact-linux")
-"""Systems of the Linux variability analysis tools; the others are of SPLOT."""
+"""Systems of the Linux variability analysis tools; the others are from SPLOT."""
 COLUMNS = (
     "kind", "system", "number", "method", "seconds", "points", "said", "features", "same", "ended",
     "programs", "objectives", "part", "parts", "correctness", "reference_points", "unproved", "clock",
     "order", "optimal", "n_points", "low", "high", "hypervolume", "plane_s", "smallest", "largest",
     "smallest_free", "loops", "processor", "versions",
 )  # fmt: skip
-"""Columns that some units fill; an extent may have none of these units."""
+"""Columns that only some units fill; an extent may have none of these units."""
 
 OURS, PRINTED, PAPER = "here", "here, as printed", "the paper"
 """Origins of the figures in a row of a table."""
 
 WORDS = ("order", "processor", "versions")
-"""Columns of words, which hold no numbers where no unit fills them."""
+"""Columns of words, which stay words if no unit fills them."""
 
 _ORDER = {name: place for place, name in enumerate(NAMES)}
 
 older_rows = partial(of_older_versions, "products")
 
 Compared: TypeAlias = dict[str, Any]
-"""A row of Tables 3 to 6; see :func:`compared`."""
+"""Row of Tables 3 to 6; see :func:`compared`."""
 Pairs: TypeAlias = dict[System, Compared]
 
 
@@ -49,25 +49,25 @@ class TableSide:
     """Result of a method on one system, in one run or several."""
 
     runs: tuple[Points, ...]
-    """The distinct points of each run."""
+    """Distinct points of each run."""
     correct: float
-    """Mean percentage of valid products in what a run ended with."""
+    """Percentage of valid products in the final population, averaged over the runs."""
     seconds: float
-    """All runs together."""
+    """Seconds of all runs together."""
 
     @cached_property
     def points(self) -> Points:
-        """The distinct points of all runs, those that another run dominates included."""
+        """Distinct points of all runs, with those that another run dominates."""
         return np.unique(np.vstack(self.runs), axis=0)
 
     @cached_property
     def vectors(self) -> Vectors:
-        """The same as a set."""
+        """Points as a set."""
         return as_set(self.points)
 
 
 class ProductRows(PaperRows):
-    """Rows by kind and system, and what SolRep and evolution found side by side; each is made once."""
+    """Rows by kind and system, and comparisons of SolRep with evolution; each is computed once."""
 
     def __init__(self, rows: "pd.DataFrame") -> None:
         full = rows.reindex(columns=list(dict.fromkeys([*rows.columns, *COLUMNS])))
@@ -77,18 +77,18 @@ class ProductRows(PaperRows):
 
     @once
     def by_system(self, kind: str, /, **wanted: Any) -> "dict[System, pd.DataFrame]":
-        """Return the rows of a kind whose columns have the wanted values, system by system."""
+        """Return the rows of a kind whose columns have the wanted values, by system."""
         groups = self.of_kind(kind, **wanted).groupby(["system", "number"], sort=False)
         found = {(str(name), int(number)): part for (name, number), part in groups}
         return {system: found[system] for system in sorted(found, key=lambda one: (_ORDER[one[0]], one[1]))}
 
     def evolved(self, method: str = "ibed") -> "dict[System, pd.DataFrame]":
-        """Return the runs of an evolutionary method on each system."""
+        """Return the runs of an evolutionary method, by system."""
         return self.by_system("evolved", method=method)
 
     @once
     def side(self, system: System, method: str = "ibed") -> TableSide:
-        """Return the finds of an evolutionary method on a system."""
+        """Return the result of an evolutionary method on a system."""
         return side_of(self.evolved(method)[system])
 
     @once
@@ -98,7 +98,7 @@ class ProductRows(PaperRows):
 
     @once
     def whole(self, system: System) -> "WholeBox | None":
-        """Return the size and the box of the complete front of a system; None where there is none."""
+        """Return the size and the box of the complete front of a system; None if it is unknown."""
         if system in self.by_system("complete"):
             points = self.points_of_front(system)
             box = box_of(points)
@@ -116,7 +116,7 @@ class ProductRows(PaperRows):
         return side_of(self.by_system("complete")[system].iloc[:1]).points
 
     def optimal(self, system: System, part: "pd.DataFrame") -> Vectors | None:
-        """Return the points of some rows that are on the complete front; None where it is not known."""
+        """Return the points of some rows that are on the complete front; None if it is unknown."""
         if system in self.by_system("complete"):
             return side_of(part).vectors & self.front(system)
         if self.whole(system) is None or part["optimal"].isna().any():
@@ -129,9 +129,9 @@ class ProductRows(PaperRows):
 
     @once
     def printed(self, system: System, order: str = BY_RANGE) -> dict[str, TableSide]:
-        """Return the finds of Algorithms 1 and 2 with all four objectives, where they finished.
+        """Return the results of Algorithms 1 and 2 with all four objectives, if they finished.
 
-        `order`: of the objectives of Algorithm 2.
+        `order`: order of the objectives in Algorithm 2.
         """
         found = {}
         rows = self.of_kind("printed", system=system[0], number=system[1], objectives=4)
@@ -144,7 +144,7 @@ class ProductRows(PaperRows):
 
     @once
     def beside(self, system: System, n_points: int, method: str = "ibed") -> Compared:
-        """Compare SolRep with the runs of an evolutionary method; also how many runs and reference points."""
+        """Return a comparison of SolRep with the runs of an evolutionary method, with their numbers."""
         part = self.by_system("solrep")[system]
         part = part[part["reference_points"] == n_points]
         runs = self.evolved(method)[system]
@@ -162,7 +162,10 @@ class ProductRows(PaperRows):
 
     @once
     def pairs(self, method: str = "ibed") -> Pairs:
-        """Compare each system as in Table 5: with the paper's number of reference points, or the nearest."""
+        """Return a comparison of each system as in Table 5.
+
+        It has the paper's number of reference points, or the nearest one.
+        """
         evolved = self.evolved(method)
         nearest = {
             system: min(part["reference_points"].astype(int), key=lambda n: abs(n - points_of(system)))
@@ -172,7 +175,7 @@ class ProductRows(PaperRows):
         return {system: self.beside(system, int(n), method) for system, n in nearest.items()}
 
     def behind(self, pairs: Pairs, method: str = "ibed") -> "list[pd.DataFrame]":
-        """Return the rows that some comparisons are made of."""
+        """Return the rows behind some comparisons."""
         found = []
         for system, row in pairs.items():
             part = self.by_system("solrep")[system]
@@ -181,7 +184,7 @@ class ProductRows(PaperRows):
 
     @once
     def fifty(self) -> Pairs:
-        """Compare 50 reference points with the run of IBED that has the middle number of points."""
+        """Return a comparison of 50 reference points with the run of IBED of median size, by system."""
         found: Pairs = {}
         for system, part in self.by_system("solrep", reference_points=50).items():
             if system in self.evolved():
@@ -203,32 +206,35 @@ class WholeBox:
     n_points: int
     box: Box
     hypervolume: float
-    """Volume that it dominates in its own box."""
+    """Hypervolume of the front in its own box."""
 
 
 def side_volume(side: TableSide, box: Box) -> float:
-    """Return the mean over the runs that found something of the volume that they dominate in a box."""
+    """Return the hypervolume in a box, averaged over the runs with points."""
     corner = np.ones(len(box.low))
     return float(np.mean([hypervolume(in_box(run, box), corner) for run in side.runs if len(run)] or [0.0]))
 
 
 def origin_of(part: "pd.DataFrame") -> set[tuple[str, str]]:
-    """Return the processors and versions that rows are of; rows of a run of today name none."""
+    """Return the processors and versions of rows; rows of today's run name none."""
     return set(zip(part["processor"].fillna("").astype(str), versions_of(part), strict=True))
 
 
 def one_origin(*parts: "pd.DataFrame") -> bool:
-    """Whether the seconds of rows can be compared: all are of one processor and version."""
+    """Return whether the seconds of rows can be compared, as all are of one processor and version."""
     return len(set().union(*(origin_of(part) for part in parts))) <= 1
 
 
 def points_of(system: System) -> int:
-    """Return the reference points of the paper's Table 5."""
+    """Return the number of reference points in the paper's Table 5."""
     return 1000 if system[0] in SPLOT else 1500
 
 
 def compared(first: TableSide, second: TableSide) -> Compared:
-    """Return a row as the paper counts two methods; indicators are scaled by the joint front."""
+    """Return a comparison of two methods, counted as in the paper.
+
+    Indicators are scaled by the joint front.
+    """
     pair = count_pair("A", "B", first.vectors, second.vectors)
     together = np.vstack([first.points, second.points])
     joint = together[nondominated_unique(together)] if len(together) else together
@@ -245,9 +251,9 @@ def compared(first: TableSide, second: TableSide) -> Compared:
 
 
 def indicators(side: TableSide, joint: Points) -> tuple[float | None, float | None, float | None]:
-    """Return the means of hypervolume and spread over the runs that found something, and the first's margin.
+    """Return the means of hypervolume and spread over the runs with points, and the margin of the former.
 
-    The margin is at 95 % over the runs; None of one run.
+    The margin is at 95 %; None for one run.
     """
     box = box_of(joint)
     runs = [points for points in side.runs if len(points)]
@@ -261,7 +267,7 @@ def indicators(side: TableSide, joint: Points) -> tuple[float | None, float | No
 
 
 def side_of(part: "pd.DataFrame") -> TableSide:
-    """Return the runs of a method on a system; methods that are not evolution find products only."""
+    """Return the runs of a method on a system; without evolution all results are products."""
     runs = [np.array(points, dtype=np.int64) for points in part["points"]]
     correct = part["correctness"].mean()
     return TableSide(
@@ -272,5 +278,5 @@ def side_of(part: "pd.DataFrame") -> TableSide:
 
 
 def label(system: System) -> str:
-    """Name a system as the paper does, such as ``JCS 1``."""
+    """Return the name of a system as in the paper, such as ``JCS 1``."""
     return f"{NAMES[system[0]]} {system[1] + 1}"

@@ -1,4 +1,4 @@
-"""One run on a product line of :cite:t:`Xue2018`, as the rows that its tables are made of."""
+"""Runs on product lines of :cite:t:`Xue2018`, as rows for its tables."""
 
 import dataclasses
 import itertools
@@ -38,22 +38,24 @@ from shortlist_papers.product_lines import (
 )
 
 Point: TypeAlias = tuple[int, ...]
-"""The objectives of a solution, scaled to integers, minimised."""
+"""Objectives of a solution, scaled to integers, minimised."""
 
 Minimise: TypeAlias = Callable[[Sequence[float], Sequence[float]], Point | None]
-"""``bintpro``: receives a weight and the largest value allowed for each objective, and returns the objectives
-of a solution with the least weighted sum, or None without a solution.
+"""Function ``bintpro`` from a weight and an upper bound of each objective to the objectives of a best
+solution.
+
+The solution has the least weighted sum; None without a solution.
 """
 
 
 @dataclass
 class Printed:
-    """Progress of an algorithm."""
+    """Progress of an algorithm as printed."""
 
     points: set[Point] = field(default_factory=set)
-    """Every different answer, dominated ones too: neither algorithm drops any."""
+    """Distinct answers, also dominated ones, as neither algorithm drops any."""
     n_programs: int = 0
-    """Calls of ``bintpro``."""
+    """Number of calls of ``bintpro``."""
     bound: int | None = None
     """Next bound of the outermost loop of Algorithm 2; None before the first."""
 
@@ -61,11 +63,10 @@ class Printed:
 def epsilon_constraint_as_printed(
     minimise: Minimise, outermost: Iterable[int], largest: Sequence[int], found: Printed
 ) -> None:
-    """Run Algorithm 1 for any number of objectives; `found` grows meanwhile.
+    """Run Algorithm 1 for any number of objectives; `found` grows during the run.
 
     The bounds of all objectives but the last run through their ranges in nested loops, by steps of 1, and the
-    last objective is minimised. No loop depends on another, so that parts of the outermost one may be run
-    apart.
+    last objective is minimised. No loop depends on another, so parts of the outermost one may run separately.
 
     `outermost`: bounds of the first objective: from 0 to its theoretic upper bound, or a part of that.
     `largest`: theoretic upper bounds of the other bounded objectives.
@@ -81,11 +82,11 @@ def epsilon_constraint_as_printed(
 def cwmoip_as_printed(
     minimise: Minimise, n_objectives: int, found: Printed, *, reached: Callable[[], None] = lambda: None
 ) -> None:
-    """Run Algorithm 2; `found` grows meanwhile, and `reached` is called after each outermost loop.
+    """Run Algorithm 2; `found` grows during the run, and `reached` is called after each outermost loop.
 
-    First the true bounds of each objective but the first, then the recursion of lines 6 to 15 with the
+    First come the true bounds of each objective but the first, then the recursion of lines 6 to 15 with the
     weights ``w_k = 1 / ((r_2 + 1) ... (r_k + 1))`` of the ranges r. The text at hand has lost the digits of
-    line 5; these are the weights of Özlen and Azizoğlu (2009), whose method it is.
+    line 5; these are the weights of Özlen and Azizoğlu (2009), the method's authors.
     """
     free = [math.inf] * n_objectives
     high, weights = [0] * n_objectives, [1.0] * n_objectives
@@ -122,7 +123,7 @@ def cwmoip_as_printed(
 class BintPro:
     """``bintpro`` by HiGHS, on one program that stays open while costs and bounds of objectives change.
 
-    Each program is solved once, without a limit, and what the solver says is taken as it is.
+    Each program is solved once, without a limit, and the solver's answer is not checked.
     """
 
     def __init__(self, program: Program, budget: Budget) -> None:
@@ -135,7 +136,7 @@ class BintPro:
         self._n_programs = 0
 
     def minimise(self, weights: Sequence[float], upper: Sequence[float]) -> Point | None:
-        """Solve one program; see :data:`Minimise`.
+        """Solve one program, as in :data:`Minimise`.
 
         Raises LimitReachedError if the budget is used up.
         """
@@ -157,30 +158,31 @@ class BintPro:
 
 
 System: TypeAlias = tuple[str, int]
-"""A product line and the number of its set of attributes, from 0."""
+"""Product line and the number of its set of attributes, from 0."""
 
 LINUX = "compact-linux"
 LINUX_LIMIT_S, SHORT_LIMIT_S = 10.0, 0.1
-"""Seconds of each program of SolRep in the paper: on Linux, and elsewhere."""
+"""Time limits in seconds of each program of SolRep in the paper: on Linux, and elsewhere."""
 SHORT = "solrep within 0.1 s"
 MINIMISED = {"solrep": "defects", "solrep by the text": "cost", SHORT: "defects"}
-"""Objective of SolRep's programs, by the kind of row: as in the authors' programs, as in the text, and with
-the paper's limit on each program.
+"""Objective that SolRep's programs minimise, by the kind of row.
+
+The kinds are: as in the authors' programs, as in the text, and with the paper's limit on each program.
 """
 EPSILON, CWMOIP = "epsilon-constraint", "cwmoip"
 BY_RANGE, BY_TEXT = "widest range minimised", "cost outermost"
-"""Orders of the objectives in Algorithm 2: ours, and the text's."""
+"""Names of the orders of the objectives in Algorithm 2: ours, and the text's."""
 
 REPEATED_S = 10.0
-"""Runs that take longer are timed once, as a cold start is little of them."""
+"""Seconds above which runs are timed only once, as a cold start is a small part of them."""
 
 Found = TypeVar("Found")
 
 
 def timed(run: Callable[[Budget], tuple[Found, float]], budget: Budget) -> tuple[Found, dict[str, Any]]:
-    """Return the finding of a run, and its seconds: the median of three runs after one that is left out.
+    """Return the result of a run, and its seconds: the median of three runs after one that is left out.
 
-    What takes longer than :data:`REPEATED_S`, or is stopped, is run once. `run` returns its finding and its
+    Runs longer than :data:`REPEATED_S`, and stopped ones, are run once. `run` returns its result and its
     seconds; the runs after the first one get no study, which would answer for them.
     """
     found, seconds = run(budget)
@@ -191,9 +193,12 @@ def timed(run: Callable[[Budget], tuple[Found, float]], budget: Budget) -> tuple
 
 
 def measure_model(folder: Path, system: System, *, budget: Budget) -> Rows:
-    """Count features and clauses, and the features of the smallest and largest product; tell JCS's clauses.
+    """Return the features and clauses of a system, and the features of two products, as a row.
+
+    The products are the smallest and the largest.
 
     The smallest product is also that of the clauses alone, without the features that the authors' lists fix.
+    For JCS the row has the clauses in words.
     """
     question, _ = prepared_question(folder, *system, fixed=True)
     clauses, labels = to_clauses(question.model), question.model.labels
@@ -225,7 +230,7 @@ def _product_sizes(question: ProductQuestion, budget: Budget) -> tuple[int, int]
 def measure_complete(
     folder: Path, system: System, method: str, limit_s: float | None = None, *, budget: Budget
 ) -> Rows:
-    """Find a complete front, and say whether it is the one that enumeration found."""
+    """Return a complete front as a row, which says whether it equals that of enumeration."""
     question, _ = prepared_question(folder, *system, fixed=True)
 
     def run(own: Budget) -> tuple[Front, float]:
@@ -242,25 +247,25 @@ def measure_complete(
 
 @dataclass(frozen=True)
 class PrintedRun:
-    """An algorithm as printed: Algorithm 1 is the ε-constraint method, Algorithm 2 is CWMOIP."""
+    """Algorithm as printed: Algorithm 1 is the ε-constraint method, Algorithm 2 is CWMOIP."""
 
     method: str
     """Name of the method."""
     n_objectives: int
-    """The first ones, and the cost as the last."""
+    """Number of objectives: the first ones, with the cost as the last."""
     part: int | None = None
-    """Algorithm 1 can be cut: the only bound that its outermost loop has here; None for all."""
+    """Only bound in the outermost loop of Algorithm 1, which can be cut; None for all bounds."""
     order: str = BY_RANGE
-    """Order of the objectives in Algorithm 2; Algorithm 1 takes them as the text does."""
+    """Order of the objectives in Algorithm 2; Algorithm 1 has the order of the text."""
 
 
 def measure_printed(
     folder: Path, system: System, run: PrintedRun, limit_s: float | None = None, *, budget: Budget
 ) -> Rows:
-    """Run Algorithm 1 or 2 as printed.
+    """Run Algorithm 1 or 2 as printed, and return its rows.
 
-    What Algorithm 2 minimises and what it bounds in which loop is not printed. The example in the text has
-    the cost outermost; :func:`sweep_order` chooses by the ranges.
+    The paper does not print which objective Algorithm 2 minimises, and which it bounds in which loop. The
+    example in the text has the cost outermost; :func:`sweep_order` chooses by the ranges.
     """
     method, n_objectives, part = run.method, run.n_objectives, run.part
     question = _with_objectives(prepared_question(folder, *system, fixed=True)[0], n_objectives)
@@ -290,7 +295,10 @@ def measure_printed(
 def _run_printed(
     run: PrintedRun, program: Program, largest: Sequence[int], budget: Budget
 ) -> tuple[tuple[Printed, bool], float]:
-    """Return what an algorithm as printed found, whether it ended, and its seconds, earlier runs included."""
+    """Return the progress of an algorithm as printed, whether it ended, and its seconds.
+
+    The seconds include earlier runs.
+    """
     checkpoint = Checkpoint("programs", budget.study)
     found, before = _reached(checkpoint)
     solver, ended = BintPro(program, budget), True
@@ -309,7 +317,7 @@ def _run_printed(
 
 
 def largest_values(question: ProductQuestion) -> list[int]:
-    """Return the theoretic upper bound of each objective, which no rule of the model is considered for."""
+    """Return the theoretical upper bound of each objective, without the rules of the model."""
     return [
         int(np.maximum(goal.minimised, 0).sum()) + max(0, goal.offset * goal.objective.sign)
         for goal in question.objectives
@@ -317,7 +325,7 @@ def largest_values(question: ProductQuestion) -> list[int]:
 
 
 def _with_objectives(question: ProductQuestion, n_objectives: int) -> ProductQuestion:
-    """Return the question about the first objectives and the cost."""
+    """Return the question with the first objectives and the cost."""
     goals = question.objectives
     return dataclasses.replace(question, objectives=(*goals[: n_objectives - 1], goals[-1]))
 
@@ -340,7 +348,7 @@ def measure_solrep(
     folder: Path, system: System, n_points: int, limit_s: float | None = None, kind: str = "solrep", *,
     budget: Budget,
 ) -> Rows:  # fmt: skip
-    """Run SolRep, on Linux and where its kind says so with the paper's limit per program."""
+    """Run SolRep, on Linux and for the kind :data:`SHORT` with the paper's limit per program."""
     question, _ = prepared_question(folder, *system, fixed=True)
     own_s = SHORT_LIMIT_S if kind == SHORT else LINUX_LIMIT_S if system[0] == LINUX else None
     each = limit_s or own_s
@@ -389,7 +397,10 @@ def measure_stored(folder: Path, system: System, *, budget: Budget) -> Rows:
 def measure_evolved(
     folder: Path, system: System, method: str, seed: int, n_evaluations: int, *, budget: Budget
 ) -> Rows:
-    """Run evolution once, violated clauses as one objective; on Linux from the study's three products."""
+    """Run evolution once, with violated clauses as one objective.
+
+    On Linux from the study's three products.
+    """
     question, _ = prepared_question(folder, *system, fixed=True)
     starts = seed_products(folder, question) if system[0] == LINUX else None
     front = evolve_once(
@@ -402,9 +413,11 @@ def measure_evolved(
 
 
 def begun(budget: Budget, limit_s: float | None = None) -> Budget:
-    """Return a budget of processor seconds that begins now, with a limit of its own within what is left.
+    """Return a budget of processor seconds that begins now.
 
-    On a busy machine, seconds of the clock are many times those that the work takes.
+    A limit of its own counts within the remaining time.
+
+    On a busy machine, seconds of the clock may be many times the processor seconds.
     """
     left = math.inf if math.isinf(budget.seconds) else budget.left
     limit = left if limit_s is None else min(left, limit_s)
@@ -412,16 +425,16 @@ def begun(budget: Budget, limit_s: float | None = None) -> Budget:
 
 
 def _same(folder: Path, system: System, points: Points) -> bool:
-    """Whether points are those that enumeration of all products found."""
+    """Return whether points equal those by enumeration of all products."""
     return np.array_equal(points[np.lexsort(points.T[::-1])], complete_points(folder, *system))
 
 
 PROCESSOR = "processor"
-"""The clock of seconds; rows that do not name one have those of the wall clock."""
+"""Name of the clock of seconds; rows without a name have wall-clock seconds."""
 
 
 def system_row(system: System, method: str, seconds: float, points: list[Any]) -> dict[str, Any]:
-    """Return what each row of a method on a system has."""
+    """Return the columns that all rows of a method on a system have."""
     name, number = system
     return {
         "system": name, "number": number, "method": method, "seconds": float(seconds), "clock": PROCESSOR,
@@ -437,11 +450,11 @@ PAPER_SIZES: dict[str, tuple[int, int | None]] = {
     "jcs": (12, None), "web-portal": (43, None), "e-shop": (290, None), "ecos": (1244, 3146),
     "uclinux": (1850, 2468), "compact-linux": (6888, 343_944),
 }  # fmt: skip
-"""Table 2: features, and constraints where their digits are known."""
+"""Table 2: numbers of features, and of constraints if their digits are known."""
 
 
 def _equal_sets(n: int, seconds: tuple[float, float], indicators: tuple[float, float]) -> dict[str, Any]:
-    """Return a row of Table 3: both methods find the same."""
+    """Return a row of Table 3, in which both methods find the same points."""
     volume, unevenness = indicators
     return {
         "A corr %": 100.0, "B corr %": 100.0, "A s": seconds[0], "B s": seconds[1], "A HV": volume,
@@ -451,7 +464,7 @@ def _equal_sets(n: int, seconds: tuple[float, float], indicators: tuple[float, f
 
 
 def _partly_found(n: int, seconds: tuple[float, float], found: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a row of Table 4: a complete front beside 30 runs of IBED."""
+    """Return a row of Table 4: a complete front against 30 runs of IBED."""
     correct, volume, unevenness, n_found, n_common = found
     return {
         "A corr %": 100.0, "B corr %": correct, "A s": seconds[0], "B s": 30 * seconds[1], "B HV": volume,
@@ -466,10 +479,10 @@ INDICATORS: dict[System, tuple[float, float]] = {
     ("web-portal", 0): (0.339694844, 0.865438498),
     ("web-portal", 1): (0.308935982, 0.984833093),
 }
-"""Hypervolume and spread of complete fronts, in the authors' stored tables."""
+"""Hypervolume and spread of complete fronts, from the authors' stored tables."""
 
 Published: TypeAlias = Mapping[System, Mapping[str, Any]]
-"""Rows of a table as published, by system; only columns whose digits are known."""
+"""Rows of a table as published, by system, with only the columns whose digits are known."""
 
 PAPER_3: Published = {
     ("jcs", 0): _equal_sets(39, (5.291, 5.738), INDICATORS["jcs", 0]),
@@ -493,19 +506,19 @@ PAPER_5: Mapping[tuple[System, int], Mapping[str, Any]] = {
     (("e-shop", 1), 1500): {"A s": 123, "B s": 201, "|A|": 1099, "|A ∩ B|": 0, "N_U(A)": 1099},
     (("ecos", 1), 1500): {"B corr %": 88.785, "B s": 30 * 47.8795, "|B|": 1337},
 }
-"""Figures of the text, and those of IBED in the authors' stored tables."""
+"""Figures in the text, and those of IBED in the authors' stored tables."""
 PAPER_RQ_2 = {
     ("jcs", "epsilon-constraint"): 5.0, ("web-portal", "epsilon-constraint"): 613.0,
     ("web-portal", "cwmoip"): 218.0,
 }  # fmt: skip
-"""Mean seconds over four sets of attributes, where the text has kept their digits."""
+"""Mean seconds over four sets of attributes, if the text has kept their digits."""
 PAPER_RQ_5: Published = {
     ("ecos", 0): {"A s": 11, "B s": 48, "|A|": 48, "|N_B|": 42},
     ("uclinux", 0): {"A s": 6, "B s": 43},
     ("compact-linux", 0): {"A s": 2150, "B s": 2534},
 }
 PLANE_SECONDS = 550.0
-"""Seconds of Linux's utopia plane."""
+"""Seconds of the utopia plane of Linux."""
 PAPER_SECONDS: Mapping[tuple[str, int], float] = {
     ("e-shop", 1000): 72, ("e-shop", 1500): 123, ("uclinux", 1500): 131, ("ecos", 1500): 310,
     ("compact-linux", 1500): PLANE_SECONDS + 49_864, ("ecos", 50): 11,

@@ -1,4 +1,4 @@
-"""The tables and figures of :cite:t:`Xue2018`, in its layout, its figures beside ours."""
+"""Tables and figures of :cite:t:`Xue2018`, in its layout, its figures beside ours."""
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
@@ -62,7 +62,9 @@ CONTENTS = {
     "solrep": "runs of SolRep against the sets that the authors stored",
     "constraint-solving": "SolRep against evolution with constraint solving",
 }
-"""Tables and figures of the paper, the sets beside complete fronts, the figures of its text, and our own."""
+"""Contents: the paper's tables and figures, sets against complete fronts, figures of its text, and our
+own.
+"""
 
 BY_THE_TEXT = "here, as printed, the cost outermost"
 
@@ -74,7 +76,7 @@ COLUMNS = (
 
 
 def product_tables(rows: "pd.DataFrame") -> list[ResultTable]:
-    """Return every table and figure of which something is measured, the paper's figures beside ours."""
+    """Return every table and figure with measured rows, the paper's figures beside ours."""
     makers: list[Callable[[ProductRows], ResultTable]] = [
         _rules, _systems, _complete_fronts, _evolution_beside_complete, _solrep_beside_ibed,
         _solrep_beside_ibea, partial(_figure_4, column="seconds"), partial(_figure_4, column="points"),
@@ -182,7 +184,7 @@ def _solrep_beside_ibed(rows: ProductRows) -> ResultTable:
 
 
 def _by_the_wall(rows: ProductRows, *kinds: str, methods: Collection[str] = ()) -> str:
-    """Say, after a space, whose seconds are by the wall clock; empty where all are by one clock."""
+    """Return words, after a space, on the rows with wall-clock seconds; empty if all have one clock."""
     parts = [rows.of_kind(kind) for kind in kinds]
     every = [row for part in parts for row in part.to_dict("records")]
     chosen = [row for row in every if not methods or row["method"] in methods]
@@ -201,7 +203,10 @@ def _by_the_wall(rows: ProductRows, *kinds: str, methods: Collection[str] = ()) 
 
 
 def _finds_more(found: Rows, column: str) -> str:
-    """Say that our IBED finds more than the paper's; empty unless it does so everywhere with as many runs."""
+    """Return a sentence that our IBED finds more than the paper's.
+
+    Empty unless it always does with as many runs.
+    """
     paper = {row["system"]: row for row in found if row["whose"] == PAPER and row.get(column) is not None}
     beside = [
         (row, paper[row["system"]])
@@ -216,7 +221,7 @@ def _finds_more(found: Rows, column: str) -> str:
 
 
 def _all_proved(rows: ProductRows) -> str:
-    """Say that SolRep's programs are proved here; empty if one is not."""
+    """Return a sentence that SolRep's programs are proved here; empty if one is not."""
     part = rows.of_kind("solrep")
     if part.empty or part["unproved"].astype(float).sum():
         return ""
@@ -246,7 +251,7 @@ def _solrep_beside(
     systems: Collection[System],
     published: Mapping[tuple[System, int], Mapping[str, Any]] = MappingProxyType({}),
 ) -> Rows:
-    """Return the rows that compare runs of SolRep with those of an evolutionary method on some systems."""
+    """Return the rows that compare SolRep with an evolutionary method on some systems."""
     found: Rows = []
     for system, part in rows.by_system("solrep").items():
         numbers = sorted({int(n) for n in part["reference_points"]})
@@ -260,7 +265,7 @@ def _solrep_beside(
 
 
 def _figure_4(rows: ProductRows, column: str) -> ResultTable:
-    """Return one axis of Figure 4, for each system that was run with several numbers of points."""
+    """Return one axis of Figure 4, for each system with several numbers of reference points."""
     name, title = "figure-4", "Figure 4: seconds of SolRep by reference points"
     if column == "points":
         name, title = (
@@ -299,7 +304,7 @@ def _figure_4(rows: ProductRows, column: str) -> ResultTable:
 
 
 def _beside_whole_fronts(rows: ProductRows) -> ResultTable:
-    """Return every set of every method beside the complete front of its system."""
+    """Return every set of every method against the complete front of its system."""
     found: Rows = []
     kinds = (*MINIMISED, "evolved", "stored")
     systems = dict.fromkeys(system for kind in ("complete", "whole") for system in rows.by_system(kind))
@@ -329,7 +334,7 @@ def _beside_whole_fronts(rows: ProductRows) -> ResultTable:
 
 
 def _beside_whole(rows: ProductRows, system: System, own: "pd.DataFrame") -> dict[str, Any] | None:
-    """Return the counts and the volume of a set beside a complete front; None where it is not known."""
+    """Return the counts and the hypervolume of a set against a complete front; None if that is unknown."""
     optimal, whole, side = rows.optimal(system, own), rows.whole(system), side_of(own)
     if optimal is None or whole is None:
         return None
@@ -344,7 +349,7 @@ def _beside_whole(rows: ProductRows, system: System, own: "pd.DataFrame") -> dic
 
 
 def _growth(rows: ProductRows) -> ResultTable:
-    """Return the table for the paper's second question: growth of cost from one system to the next."""
+    """Return the table for the paper's second question: growth of time from one system to the next."""
     found: Rows = []
     first: dict[tuple[Any, ...], tuple[float, pd.DataFrame]] = {}
     for whose, kind in ((PRINTED, "printed"), (OURS, "complete")):
@@ -439,7 +444,7 @@ def _solrep_runs(rows: ProductRows) -> ResultTable:
 
 
 def beside_stored(points: Points, stored: Points | None) -> dict[str, float | None]:
-    """Return IGD+ and hypervolume of a set and of the authors' one, beside their joint front."""
+    """Return IGD+ and hypervolume of a set and of the authors' set, against their joint front."""
     names = ("IGD+", "stored IGD+", "HV", "stored HV")
     if stored is None or not len(points):
         return dict.fromkeys(names)
@@ -451,7 +456,10 @@ def beside_stored(points: Points, stored: Points | None) -> dict[str, float | No
 
 
 def _constraint_solving(rows: ProductRows) -> ResultTable:
-    """Return SolRep against IBEA without and with constraint solving, which the paper leaves for later."""
+    """Return SolRep against IBEA with and without constraint solving.
+
+    The paper leaves this question open.
+    """
     found: Rows = []
     methods = ("ibea", "satibea", "smtibea")
     solved = {system for name in methods[1:] for system in rows.evolved(name)}
@@ -468,7 +476,7 @@ def _constraint_solving(rows: ProductRows) -> ResultTable:
 
 
 def _alone(sides: Mapping[str, TableSide]) -> dict[str, Any]:
-    """Return a row of Table 3 with the front only, by whichever method it was found."""
+    """Return a row of Table 3 with the front only, by either method."""
     side = next(iter(sides.values()))
     points = side.points
     volume, unevenness, _ = indicators(side, points)
@@ -493,7 +501,10 @@ def _published(published: Published, system: System, n_runs: int | None = None) 
 
 
 def _agrees(rows: Rows, columns: tuple[str, ...]) -> bool:
-    """Whether our figures are the paper's in these columns, to seven digits, wherever both are known."""
+    """Return whether our figures equal the paper's in these columns, to seven digits.
+
+    Only figures known in both are compared.
+    """
     paper = {row["system"]: row for row in rows if row["whose"] == PAPER}
     return all(
         abs(row[column] - paper[row["system"]][column]) <= 1e-7
@@ -508,6 +519,6 @@ def _table(
     name: str, title: str, rows: Rows, note: str = "", *, differs: str = "",
     picture: PaperPicture | None = None,
 ) -> ResultTable:  # fmt: skip
-    """Return a table; the sentence about differences only where a row of the paper stands beside ours."""
+    """Return a table; the sentence about differences is kept only with a row of the paper."""
     beside = any(row.get("whose", PAPER) == PAPER for row in rows)
     return ResultTable(name, title, rows, note, differs if beside or name == "rq-2" else "", picture)

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 COMPLETE = (EPSILON, CWMOIP)
 HOUR_S = 3600.0
 EXAMPLE_FEATURES = 3
-"""Features of the product of JCS that the paper shows: chat, output and gui."""
+"""Number of features of the product of JCS that the paper shows: chat, output and gui."""
 
 
 def clock_of(*parts: "pd.DataFrame") -> str:
-    """Say the clock behind the seconds of some rows."""
+    """Return the name of the clock behind the seconds of some rows."""
     own = [part["clock"].notna() for part in parts]
     if all(one.all() for one in own):
         return "processor time"
@@ -38,7 +38,7 @@ def clock_of(*parts: "pd.DataFrame") -> str:
 
 
 def complete_fronts(rows: ProductRows) -> ClaimFinding:
-    """Judge whether both complete methods find what enumeration finds, ours and as printed."""
+    """Judge whether both complete methods find the points of enumeration, in our form and as printed."""
     part = rows.of_kind("complete")
     part = needed(part[part["method"].isin(COMPLETE)])
     older = older_rows(part, _four(rows, "printed", SPLOT[:2]))
@@ -59,7 +59,7 @@ def complete_fronts(rows: ProductRows) -> ClaimFinding:
 
 
 def _seconds(rows: ProductRows, kind: str, name: str, order: str) -> dict[str, NDArray[np.float64]]:
-    """Return the seconds of both complete methods on each set where both finished.
+    """Return the seconds of both complete methods on each set on which both finished.
 
     Rows of another processor or version than those of the first set are left out.
     """
@@ -83,7 +83,7 @@ def _seconds(rows: ProductRows, kind: str, name: str, order: str) -> dict[str, N
 
 
 def _of_order(part: "pd.DataFrame", order: str) -> "pd.DataFrame":
-    """Return the rows of Algorithm 2 with its objectives in an order, and all of other methods."""
+    """Return the rows of Algorithm 2 with its objectives in an order, and all rows of other methods."""
     return part[part["order"].fillna(order) == order]
 
 
@@ -119,7 +119,10 @@ def _clock_and_version(part: "pd.DataFrame") -> str:
 
 
 def _programs(rows: ProductRows, kind: str, order: str) -> str:
-    """Say where CWMOIP takes more programs than the ε-constraint method; empty where nowhere."""
+    """Return words on the sets where CWMOIP needs more programs than the ε-constraint method.
+
+    Empty without any.
+    """
     told = []
     for system, own in rows.by_system(kind).items():
         part = _of_order(own[own["objectives"] == 4] if kind == "printed" else own, order)
@@ -151,8 +154,8 @@ def grows(rows: ProductRows, kind: str, order: str = BY_RANGE) -> ClaimFinding:
 def unfinished(rows: ProductRows, name: str, method: str) -> ClaimFinding:
     """Judge whether a method does not finish on a system within an hour, which takes a run of an hour.
 
-    What was stopped earlier would take at least a program for each point of the complete front, each as long
-    as the mean of those that it solved: that is told, and is not sure.
+    A run that was stopped earlier would need at least a program for each point of the complete front, each as
+    long as the mean of its solved ones: that is reported, and is not sure.
     """
     part = needed(rows.of_kind("printed", system=name, method=method, objectives=4))
     longest, ended = float(part["seconds"].max()), part["ended"].astype(bool)
@@ -199,7 +202,7 @@ def bounds(rows: ProductRows) -> ClaimFinding:
 
 
 def not_empty(rows: ProductRows) -> ClaimFinding:
-    """Judge whether each product has a feature, as the paper's definition asks."""
+    """Judge whether each product has a feature, as the paper's definition requires."""
     part = needed(rows.of_kind("model").dropna(subset=["smallest"]))
     empty = [
         NAMES[name] for name, least in zip(part["system"], part["smallest_free"], strict=True) if not least
@@ -219,7 +222,7 @@ def not_empty(rows: ProductRows) -> ClaimFinding:
 
 
 def plane(rows: ProductRows, most_s: float) -> ClaimFinding:
-    """Judge the seconds that the utopia plane of Linux takes."""
+    """Judge the seconds of the utopia plane of Linux."""
     part = needed(rows.of_kind("solrep", system=LINUX).dropna(subset=["plane_s"]))
     seconds = part["plane_s"].astype(float)
     return ClaimFinding(
@@ -261,9 +264,9 @@ def at_most(rows: ProductRows, names: Collection[str], n_points: int, seconds: f
 
 
 def linear(rows: ProductRows, column: str) -> ClaimFinding:
-    """Judge whether a straight line through the first and the last number of points passes the others.
+    """Judge whether the straight line through the first and the last number of points fits the others.
 
-    The paper's line is of Linux: without it nothing is sure.
+    The paper's line is of Linux: without it no part is sure.
     """
     told, parts, fewer, judged = [], [], [], dict[System, "pd.DataFrame"]()
     for system, unsorted in rows.by_system("solrep").items():
@@ -301,7 +304,7 @@ def linear(rows: ProductRows, column: str) -> ClaimFinding:
 
 
 def linux(rows: ProductRows, n_points: int, most_s: float) -> ClaimFinding:
-    """Judge the seconds that `n_points` reference points take on Linux."""
+    """Judge the seconds of `n_points` reference points on Linux."""
     part = needed(rows.of_kind("solrep", system=LINUX, reference_points=n_points))
     seconds, sizes = part["seconds"].astype(float), [len(one) for one in part["points"]]
     return ClaimFinding(

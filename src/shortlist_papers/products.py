@@ -1,4 +1,4 @@
-"""Product lines, :cite:t:`Xue2018`: what is measured for its tables and figures."""
+"""Product lines, :cite:t:`Xue2018`: the units for its tables and figures."""
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,22 +48,23 @@ BOTH_LINUX = ((LINUX, 0), (LINUX, 1))
 REPAIRED_ON = (ECOS[0], UCLINUX[0])
 """Systems for evolution with constraint solving."""
 BY_THE_TEXT = (*SHOP, ECOS[0], UCLINUX[0])
-"""Systems for SolRep as the text has it too, which minimises the cost."""
+"""Systems for SolRep also as in the text, which minimises the cost."""
 TABLE_5: tuple[System, ...] = (*JCS[:2], *PORTAL[:2], *SHOP, *ECOS, *UCLINUX, *BOTH_LINUX)
-"""Rows of the table, twelve, and a third set of attributes of eCos."""
+"""Systems of the twelve rows of Table 5, and a third set of attributes of eCos."""
 
 
 @dataclass(frozen=True)
 class ProductsSize:
     """Extent of a scale.
 
-    `systems`: product lines that are measured unless others are named; Table 2 has all of them. `complete`:
-    complete fronts by this library's methods. `printed`: complete fronts by the paper's algorithms as
-    printed. `solrep`: runs of SolRep. `n_seeds`, `n_linux_seeds`, `n_repaired_seeds`: runs of IBED and IBEA
-    on every system, on Linux, and of evolution with constraint solving. `n_evaluations`: products that an
-    evolutionary run looks at; None for those of the study. `shop_limit_s`: seconds of Algorithm 2 on E-Shop,
-    where the paper gave it up after hours. `text_order`: systems for Algorithm 2 with the cost outermost too,
-    as in the text. `whole`: larger systems whose complete front is found, and every set counted beside it.
+    `systems`: product lines measured unless others are named; Table 2 has all of them. `complete`: complete
+    fronts by this library's methods. `printed`: complete fronts by the paper's algorithms as printed.
+    `solrep`: runs of SolRep. `n_seeds`, `n_linux_seeds`, `n_repaired_seeds`: numbers of runs of IBED and IBEA
+    on every system, on Linux, and of evolution with constraint solving. `n_evaluations`: number of products
+    that an evolutionary run evaluates; None for that of the study. `shop_limit_s`: seconds of Algorithm 2 on
+    E-Shop, where the paper stopped it after hours. `text_order`: systems for Algorithm 2 also with the cost
+    outermost, as in the text. `whole`: larger systems whose complete front is computed, for a comparison with
+    every set.
     """
 
     systems: tuple[str, ...]
@@ -137,17 +138,18 @@ EVOLVED_SECONDS = {
     ("uclinux", "ibed"): 1.3, (LINUX, "ibed"): 50.0, ("ecos", "smtibea"): 550.0, ("uclinux", "smtibea"): 25.0,
 }  # fmt: skip
 WHOLE_SECONDS = {"e-shop": 40.0, "uclinux": 150.0}
-"""About how many seconds an algorithm as printed takes, or a part of it, each reference point, a run, and the
-complete front of a larger system.
+"""Approximate seconds of an algorithm as printed, or a part of it, of a reference point, and of a run.
+
+The last ones are those of the complete front of a larger system.
 """
 
 
 Candidate: TypeAlias = tuple[System, tuple[str, ...], Unit]
-"""A unit, its system, and the tables and figures that it is for."""
+"""System, the tables and figures of a unit, and the unit."""
 
 
 def plan_products(folder: Path | None, extent: Extent) -> PaperPlan:
-    """Return the units of an extent on the systems that are there."""
+    """Return the units of an extent on the systems that exist."""
     size = SIZES[extent.scale]
     names, all_names = extent.of(size.systems), extent.of(tuple(SYSTEMS))
     units, missing, files = [], [], []
@@ -192,7 +194,7 @@ def _candidates(folder: Path | None, size: ProductsSize, extent: Extent) -> Iter
 
 
 def _complete_units(folder: Path | None, size: ProductsSize, limit_s: float | None) -> Iterator[Candidate]:
-    """Yield the units of complete fronts: ours, and those of the algorithms as printed."""
+    """Yield the units of complete fronts: by our methods, and by the algorithms as printed."""
     for system, methods in size.complete:
         for method in methods:
             tables = _named(
@@ -234,12 +236,12 @@ def _printed_unit(
 
 
 def _repeated(seconds: float) -> float:
-    """Return about how many seconds a unit takes whose run is repeated if it is short."""
+    """Return the approximate seconds of a unit whose run is repeated if it is short."""
     return seconds if seconds > REPEATED_S else 4 * seconds
 
 
 def _solrep_units(folder: Path | None, size: ProductsSize, limit_s: float | None) -> Iterator[Candidate]:
-    """Yield the units of SolRep, and those that read what the authors stored."""
+    """Yield the units of SolRep, and those that read the authors' stored results."""
     for system, numbers in size.solrep:
         for n_points in numbers:
             is_front = n_points == max(numbers) or n_points >= 1000
@@ -309,7 +311,7 @@ def _unit(
 
 
 def _deviations() -> tuple[str, ...]:
-    """Return the deviations from the paper, figures from the settings themselves."""
+    """Return the deviations from the paper, with numbers from the settings themselves."""
     medium = dict(MEDIUM_SIZE.solrep)
     return (
         (
@@ -394,13 +396,13 @@ def _deviations() -> tuple[str, ...]:
 
 
 def _names(size: ProductsSize, method: str) -> str:
-    """Name the systems whose four objectives an algorithm as printed is run on."""
+    """Return the names of the systems on which an algorithm as printed runs with four objectives."""
     systems = [one for one, n_objectives, methods in size.printed if n_objectives == 4 and method in methods]
     return _systems(systems)
 
 
 def _systems(systems: Sequence[System]) -> str:
-    """Name systems, with the numbers of their sets of attributes."""
+    """Return the names of systems, with the numbers of their sets of attributes."""
     found: dict[str, list[str]] = {}
     for name, number in systems:
         found.setdefault(NAMES[name], []).append(str(number + 1))

@@ -49,13 +49,13 @@ SETS = {
 """Name of each set in the paper. Its ninth, APS, is not among the public sets here."""
 
 POSITIVE = {"qsar-biodegradation": "NRB"}
-"""The positive class where it is not 1."""
+"""Positive class by set, if it is not 1."""
 
 MOST_ROWS_OF_THEOREMS = 10_000
-"""Sets with more rows are left out where theorems are counted."""
+"""Number of rows above which theorems are not counted on a set."""
 
 N_FOLDS = 10
-"""Folds of each split, of which a scale runs some."""
+"""Number of folds of each split; a scale runs some of them."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +63,19 @@ class PruningSize:
     """Extent of the measurement."""
 
     sets: tuple[str, ...]
-    """Public sets."""
+    """Names of public sets."""
     n_run: int
     n_repeats: int
     """Numbers of folds run, of the ten, and of repeats with other folds."""
     pools: tuple[int, ...]
-    """Numbers of classifiers; a pool holds the first of each kind of a larger one."""
+    """Numbers of classifiers; a smaller pool holds the first ones of each kind of a larger one."""
     time_limit_s: float | None
     node_limit: int | None = None
-    """Limit on the nodes of each exact method."""
+    """Limit on the nodes of each exact method; before it the time limit in seconds."""
     repeated: Mapping[str, int] = field(default_factory=dict)
-    """Sets that have more repeats with the smallest pool, and how many: dispersion is over repeats."""
+    """Number of repeats by set, for those with more repeats of the smallest pool, as dispersion is over
+    repeats.
+    """
     limits: Mapping[int, float] = field(default_factory=dict)
     """Time limits of the numbers of classifiers that have another one."""
     fewer: Mapping[int, int] = field(default_factory=dict)
@@ -130,7 +132,7 @@ def size_of(extent: Extent) -> PruningSize:
 
 
 def _in_equal_numbers(pools: tuple[int, ...]) -> tuple[int, ...]:
-    """Return numbers of classifiers, if each has as many of every kind."""
+    """Return the numbers of classifiers; raise BadInputError unless each has equally many of every kind."""
     for pool in pools:
         if pool % len(FAMILIES):
             raise BadInputError(
@@ -144,10 +146,10 @@ def _in_equal_numbers(pools: tuple[int, ...]) -> tuple[int, ...]:
 def paper_methods(
     time_limit_s: float | None, node_limit: int | None = None, *, n_classifiers: int = 100
 ) -> dict[str, Any]:
-    """Return the paper's configurations and its benchmarks, by its names, and three variants.
+    """Return the paper's configurations and benchmarks by its names, and three variants.
 
-    Hill climbing keeps the ensemble with the best fitness, as Section 5.2 says; ``OrderedPruner`` keeps the
-    most accurate one by default. F1 is also measured with the floor that backfitting has: 20 % of K.
+    Hill climbing keeps the ensemble with the best fitness, as in Section 5.2; ``OrderedPruner`` keeps the
+    most accurate one by default. F1 is also measured with the least size of backfitting: 20 % of K.
     """
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit}
     return {
@@ -175,10 +177,10 @@ def binary_table(name: str, table: "pd.DataFrame") -> tuple["pd.DataFrame", Labe
 
 
 def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...] = ()) -> PaperPlan:
-    """Return units for every set that is there.
+    """Return units for every set that exists.
 
-    One counts its rows, and others measure an exact method each, or all the benchmarks together, on one fold
-    with one number of classifiers.
+    One unit counts the rows of a set. Others measure one exact method, or all benchmarks together, on one
+    fold with one number of classifiers.
     """
     found, missing = sets_of(size.sets, folder)
     every = not tables or "claims" in tables
@@ -225,7 +227,7 @@ def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...]
 
 
 def _seconds(group: str, n_rows: int, n_classifiers: int, limit_s: float | None, *, fits: bool) -> float:
-    """Return about how many seconds a unit takes here: the first one of a fold also fits the pool."""
+    """Return the approximate seconds of a unit; the first one of a fold also fits the pool."""
     votes = n_rows * n_classifiers
     own = 0.05 + 3e-7 * votes if group == "benchmarks" else (limit_s or 10.0) * min(1.0, n_rows / 1000)
     return own + (0.5 + 1e-5 * votes if fits else 0.0)
@@ -238,17 +240,17 @@ def count_rows(
     *,
     budget: Budget,  # noqa: ARG001  # all units take one
 ) -> Rows:
-    """Count the features and rows of a set."""
+    """Return the numbers of features and rows of a set, as a row."""
     positive = int(y.sum())
     counts = {"features": X.shape[1], "rows": len(y), "negative": len(y) - positive, "positive": positive}
     return [{"kind": "set", "dataset": SETS[name], **counts}]
 
 
 def count_theorems(name: str, fold: Fold, *, budget: Budget) -> Rows:
-    """Count for how many selections of a small pool what Sections 3 and 4 prove is so, by definition.
+    """Return the number of selections of a small pool for which Sections 3 and 4 hold, by definition.
 
-    All selections of eight classifiers with all thresholds: whether those of the largest weighted sum with θ
-    are those of the largest balanced accuracy, and for how many selections the mean PFC of the members is the
+    All selections of eight classifiers with all thresholds are counted. The selections with the largest sum
+    weighted by θ must be those with the largest balanced accuracy. The mean PFC of the members must be the
     mean FC of the pairs.
     """
     pool, validation = fold_pool(fold, budget.cancellation)
@@ -341,7 +343,7 @@ _LAST: dict[str, tuple[Pool, NDArray[np.intp]]] = {}
 
 
 def _pool_of(which: str, fold: Fold, stop: Cancellation | None) -> tuple[Pool, NDArray[np.intp]]:
-    """Fit the pool of a fold, or take the one of the unit before, which often is of the same fold."""
+    """Return the pool of a fold, fitted, or kept from the unit before if that has the same fold."""
     found = _LAST.get(which)
     if found is None:
         found = fold_pool(fold, stop)
@@ -352,7 +354,7 @@ def _pool_of(which: str, fold: Fold, stop: Cancellation | None) -> tuple[Pool, N
 
 @functools.cache
 def _compile() -> None:
-    """Compile every kernel once, outside the clocks that limit and measure."""
+    """Compile every kernel once, before any limit or measured time."""
     from sklearn.datasets import make_classification
 
     X, y = make_classification(200, random_state=0)
@@ -368,11 +370,11 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
     methods: Mapping[str, Any],
     stop: Cancellation | None = None,
 ) -> Rows:
-    """Measure methods on one fold, on the rows that pruned and on the test rows.
+    """Measure methods on one fold, on the pruning rows and on the test rows.
 
-    Seconds and time limits are of the processor, as far as it works for this process. ``value`` is what an
-    exact method maximised, ``selection`` the members by their index, ``pfc`` their mean diversity and
-    ``gamma`` the least one of F2.
+    Seconds and time limits are processor time, as far as the processor works for this process. ``value`` is
+    the value that an exact method maximised, ``selection`` the members by their index, ``pfc`` their mean
+    diversity and ``gamma`` the least one of F2.
     """
     rows: Rows = []
     truth = np.searchsorted(pool.classes, fold.y[validation])
@@ -403,7 +405,7 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
 
 
 def _mean_diversity(limits: DiversityLimits | None, members: NDArray[np.intp]) -> float | None:
-    """Return the mean failure credit over the pairs of members; None of one."""
+    """Return the mean failure credit over the pairs of members; None for one member."""
     if limits is None or len(members) < 2:
         return None
     n = len(members)

@@ -1,4 +1,4 @@
-"""Every claim of :cite:t:`Bastos2022`, with what rows of its methods say about it."""
+"""Claims of :cite:t:`Bastos2022`, and their judges."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 EXACT = ("F1", "F2", "F3")
 LARGEST_GAP = 0.069
-"""The paper's largest gap, which it calls small."""
+"""Largest gap in the paper, which calls it small."""
 NOTABLE = 0.8
-"""Half of the points between the paper's DRD, 1.8, and its next set, 0.2."""
+"""Half of the points between the gaps of the paper's DRD, 1.8, and its next set, 0.2."""
 UNITS = {"rank": "ranks", "mean": "points"}
 
 RUNS = {"kind": "run"}
@@ -56,28 +56,28 @@ FOLDS = Need(10, "folds of each set, by pools of 40", "fold", FORTY, each="datas
 SETS_THERE = Need(8, "sets", "dataset", RUNS)
 POOLS = Need(100, "classifiers in a pool", "classifiers", RUNS, largest=True)
 LIMIT = Need(300, "seconds a program", "limit_s", HUNDRED, largest=True)
-"""The paper's limit of each program."""
+"""Need of the paper's limit on each program."""
 REPEATS = Need(10, "repeats of a set", "repeat", RUNS)
 COMPARED = (FOLDS, SETS_THERE)
 """Extent of a comparison of methods."""
 SOLVED = (SETS_THERE, POOLS)
 """Extent of a claim about the programs of Table 3."""
 GAPS = (*SOLVED, LIMIT)
-"""Extent of a claim about their gaps."""
+"""Extent of a claim about gaps."""
 
 
 def _compared(rows: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
-    """Return the runs with all these methods, of the numbers of classifiers that have all folds."""
+    """Return the runs with all these methods, by the numbers of classifiers with all folds."""
     return needed(whole_pools(runs_with(rows, methods)))
 
 
 def _cases(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
-    """Return the mean of every method in each case, a set with a number of classifiers."""
+    """Return the mean of every method in each case, which is a set with a number of classifiers."""
     return by_repeat(runs, metric).groupby(level=["dataset", "classifiers"], sort=False).mean().round(12)
 
 
 def _scores(runs: "pd.DataFrame", metric: str, measure: str) -> "pd.DataFrame":
-    """Return a row for each set, and more is better: per cent, or ranks with their signs changed."""
+    """Return a score per set and method, where more is better: per cent, or ranks with opposite signs."""
     values = by_repeat(runs, metric)
     scores = -ranks(values) if measure == "rank" else 100 * values
     cases = scores.groupby(level=["dataset", "classifiers"], sort=False).mean()
@@ -151,9 +151,9 @@ def _spread(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _cases_ahead(rows: "pd.DataFrame", metric: str, method: str, printed: tuple[int, int]) -> ClaimFinding:
-    """Judge a printed count of cases in which a method is ahead of all benchmarks; chance has 1 of 5.
+    """Judge a printed number of cases in which a method beats all benchmarks; by chance it is 1 of 5.
 
-    Cases of one set share its rows, so that the interval is of as many cases as there are sets.
+    Cases of one set share its rows, so the interval is for as many cases as there are sets.
     """
     runs = _compared(rows, RANKED[metric])
     cases = _cases(runs, metric)
@@ -182,7 +182,7 @@ def _behind_on(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _imbalanced(rows: "pd.DataFrame") -> ClaimFinding:
-    """Judge whether θ gains most on the sets of Table 2 with fewer than a quarter of one class."""
+    """Judge whether θ gains most on the sets of Table 2 with less than a quarter of one class."""
     runs = _compared(rows, RANKED["balanced_accuracy"])
     folds = by_fold(runs, "balanced_accuracy")
     gained = folds["F1-theta"] - folds["F1"]
@@ -201,9 +201,9 @@ def _imbalanced(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _dispersion(rows: "pd.DataFrame", metric: str, low: Sequence[str], high: Sequence[str]) -> ClaimFinding:
-    """Judge deviations over repeats, of the cases that have several, against the least one of `high`.
+    """Judge deviations over repeats, in cases with several repeats, against the least one of `high`.
 
-    Where not each set has several, the others are a part that points nowhere.
+    If some sets lack repeats, they add a part that points nowhere.
     """
     runs = runs_with(rows, RANKED[metric])
     repeated = 100 * by_repeat(runs, metric).unstack("repeat").dropna().stack("repeat", future_stack=True)
@@ -229,7 +229,7 @@ def _dispersion(rows: "pd.DataFrame", metric: str, low: Sequence[str], high: Seq
 
 
 def less_dispersed(one: "pd.Series[float]", other: "pd.Series[float]") -> Part:
-    """Judge whether the deviation of one is less than that of another, by Pitman and Morgan's paired test.
+    """Judge whether one deviation is less than another, by Pitman and Morgan's paired test.
 
     >>> import pandas as pd
     >>> wide = pd.Series([0.0, 9.0, 1.0, 8.0, 2.0, 10.0])
@@ -247,7 +247,7 @@ def less_dispersed(one: "pd.Series[float]", other: "pd.Series[float]") -> Part:
 
 
 def _gaps(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Return gaps with the largest pools in per cent: a row for each set and fold, columns F1 and F3."""
+    """Return gaps of the largest pools in per cent: a row for each set and fold, columns F1 and F3."""
     runs = runs_with(rows, ("F1", "F3"))
     gaps = by_fold(runs[runs["classifiers"] == runs["classifiers"].max()].astype({"gap": float}), "gap")
     known = gaps.reindex(columns=["F1", "F3"]).dropna()
@@ -255,13 +255,13 @@ def _gaps(rows: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _limit_of(rows: "pd.DataFrame") -> str:
-    """Say the limit of our programs, to follow what a finding on gaps rests on."""
+    """Return words on the limit of our programs, to follow the evidence of a finding on gaps."""
     limits = rows.loc[rows["method"] == "F1", "limit_s"].dropna() if "limit_s" in rows else ()
     return f"; {max(limits):g} s of one processor for each program, the paper 300 s" if len(limits) else ""
 
 
 def _above_others(values: "pd.Series[float]", name: str) -> "tuple[str, pd.Series[float]]":
-    """Return the set with the largest mean beside this one, and how far it is below this one, by fold."""
+    """Return the other set with the largest mean, and by how much this set exceeds it, by fold."""
     means = values.drop(name, level="dataset").groupby(level="dataset").mean()
     worst = str(means.idxmax())
     return worst, (values[name] - values[worst]).dropna()
@@ -356,7 +356,7 @@ def _bounds(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _theorem(rows: "pd.DataFrame", *, diversity: bool) -> ClaimFinding:
-    """Judge Theorem 1, or the mean of PFC, on every selection of eight classifiers that was counted."""
+    """Judge Theorem 1, or the mean of PFC, on every counted selection of eight classifiers."""
     needed({"kind", "same_best"} <= set(rows.columns))
     counts = needed(rows[rows["kind"] == "theorem"])
     if diversity:
@@ -515,4 +515,4 @@ CLAIMS = (
     PaperClaim("The approach gives bounds on optimal values", "6", "", _bounds),
     PaperClaim("It serves as a heuristic under short time limits", "6", "", _heuristic),
 )  # fmt: skip
-"""The claims of the abstract, the sections, the captions and the conclusions, in the paper's order."""
+"""Claims of the abstract, the sections, the captions and the conclusions, in the paper's order."""

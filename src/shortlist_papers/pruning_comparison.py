@@ -1,4 +1,4 @@
-"""Methods side by side, by repeated stratified cross-validation over several tables."""
+"""Comparison of methods by repeated stratified cross-validation over several tables."""
 
 import math
 from collections import Counter
@@ -47,16 +47,20 @@ COMPARISON_COLUMNS = (
     "size",
     "seconds",
 )
-"""Columns of a result: data set, fold and method; shares of the test rows; members, or missing; seconds of
-fitting without the pool. Where a pool has prices, ``cost`` follows: what asking all members costs; where a
-committee has one member only, ``only_member``: who that is.
+"""Columns of a result.
+
+They are data set, fold and method; shares of the test rows; number of members, or missing; seconds of fitting
+without the pool. With prices ``cost`` follows, the price of asking all members. With a single member
+``only_member`` follows, its name.
 """
 
 RowsAndClasses: TypeAlias = tuple[Any, Labels] | tuple[Any, Labels, Cases | None]
 """Rows and their classes, and perhaps the case of each row."""
 
 SLICE_S = 120.0
-"""Seconds after which a unit begins no other method; what it has is recorded, and another does the rest."""
+"""Seconds after which a unit begins no further method; it keeps its results, and another unit does the
+rest.
+"""
 
 Result: TypeAlias = dict[str, Any]
 """Result of one method in one fold."""
@@ -84,16 +88,17 @@ def compare_methods(
     Parameters
     ----------
     tables : mapping of str to (X, y) or (X, y, cases)
-        Tables by name: frames or arrays, and classes; with the numbers of the cases, no case is in two folds.
+        Tables by name: frames or arrays, and classes; with the number of each row's case, no case is in two
+        folds.
     methods : mapping of str to estimator, or sequence of str
-        Unfitted classifiers by name, or names that :func:`pruning_methods` knows.
+        Unfitted classifiers by name, or names of :func:`pruning_methods`.
     n_folds, n_repeats : int, default=10 and 1
-        Folds, each class with at least one row in each; repeats with other folds.
+        Number of folds, each with a row of every class; number of repeats with other folds.
     n_classifiers : int, default=100
         Size of the pools.
     refit : bool, default=False
-        Whether members that a pruner chose are fitted again on all training rows before the test rows measure
-        them. The pool is fitted twice in every fold then.
+        Whether chosen members are fitted again on all training rows before the test rows measure them. Then
+        the pool is fitted twice in every fold.
     random_state : int, default=0
         Seed of folds, pools and methods.
     work : Work, optional
@@ -101,7 +106,7 @@ def compare_methods(
         finished, where methods may be added later; progress, one event per fold; and a way to stop with the
         folds finished so far.
     slice_s : float, default=120
-        Seconds after which no other method of a fold is begun before the finished ones are kept.
+        Seconds after which no further method of a fold begins before the finished ones are kept.
 
     Returns
     -------
@@ -179,9 +184,9 @@ def _parts(key: str, measured: Sequence[Result]) -> list[Finished]:
 
 
 def _check_fold(table: str, fold: "Fold", methods: Mapping[str, Any]) -> None:
-    """Refuse folds that leave a pruner too few rows to fit a pool and to prune it, before any pool is fitted.
+    """Raise BadInputError, before any pool is fitted, if a fold leaves a pruner too few rows.
 
-    Raises BadInputError if fewer than two classes, or for exact pruning not all, have two training rows.
+    Fewer than two classes, or for exact pruning not all, then have two training rows.
     """
     pruners = [method for method in methods.values() if _prunes(method)]
     if not pruners:
@@ -203,9 +208,9 @@ def measure_fold(
     budget: Budget | None = None,
     slice_s: float = math.inf,
 ) -> list[Result]:
-    """Fit and measure every method on one fold, until the budget's cancellation stops one.
+    """Return the results of every method on one fold, until the budget's cancellation stops one.
 
-    After `slice_s` seconds, no further one is begun.
+    After `slice_s` seconds, no further method begins.
     """
     stop = Cancellation() if budget is None else budget.cancellation
     measured: list[Result] = []
@@ -261,9 +266,9 @@ def _measured_methods(
 
 
 def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[Pool, NDArray[np.intp]]:
-    """Fit the pool of a fold.
+    """Return the pool of a fold, fitted, with its answers in memory, and the training rows that prune it.
 
-    Return it as one that remembers its answers, and the training rows that prune it.
+    The rows are indices.
     """
     pool, validation = _fitted_pool(fold, cancellation)
     return _remembered(fold, pool, np.concatenate([validation, fold.test])), validation
@@ -286,7 +291,10 @@ def _fitted_pool(fold: "Fold", cancellation: Cancellation | None) -> tuple[Pool,
 
 
 def _refitted(fold: "Fold", pool: Pool) -> Pool:
-    """Fit the pool of a fold again on all training rows; return it as one that remembers the test rows."""
+    """Return the pool of a fold, fitted again on all training rows.
+
+    It has its answers to the test rows in memory.
+    """
     again = refit_members(pool, take_rows(fold.X, fold.train), fold.y[fold.train], seed=fold.seed)
     return _remembered(fold, again, fold.test)
 
@@ -296,25 +304,25 @@ def _remembered(fold: "Fold", pool: Pool, asked: NDArray[np.intp]) -> Pool:
 
 
 def _let_answer(pruner: PoolPruner, pool: Pool) -> None:
-    """Let the members of another fit of the pool answer, each as often as it was taken."""
+    """Replace the members of a pruner by those of another fit, each with its number of copies."""
     pruner.committee_ = pruner.committee_.with_members(with_copies(pool, pruner.chosen_.copies))
 
 
 @dataclass(frozen=True, eq=False)
 class FittedMethod:
-    """A fitted method; it answers rows of its table by their numbers."""
+    """Fitted method, which answers rows of its table by their indices."""
 
     estimator: Any
     prunes: bool
     X: Any
 
     def __call__(self, rows: NDArray[np.intp]) -> Labels:
-        """Return the classes that it predicts for the rows of these numbers."""
+        """Return the predicted classes of the rows with these indices."""
         asked = rows[:, None] if self.prunes else take_rows(self.X, rows)
         return np.asarray(self.estimator.predict(asked))
 
     def accuracies(self, fold: "Fold") -> dict[str, float]:
-        """Return the share of right test rows, and the mean of the shares of each class."""
+        """Return the share of right test rows, and the mean of this share over classes."""
         truth = fold.y[fold.test]
         right = self(fold.test) == truth
         recalls = [float(right[truth == label].mean()) for label in np.unique(truth)]
@@ -330,9 +338,9 @@ def fit_method(
     *,
     clock: Callable[[], float] = seconds_now,
 ) -> FittedMethod:
-    """Fit one method on a fold: a pruner on `validation`, the rows that prune `pool`.
+    """Return one method fitted on a fold: a pruner on `validation`, the rows that prune `pool`.
 
-    Other methods are fitted on all training rows. Time limits of exact methods are counted on `clock`.
+    Other methods are fitted on all training rows. Time limits of exact methods use `clock`.
     """
     estimator = clone(method)
     if "random_state" in estimator.get_params():
@@ -354,26 +362,26 @@ def fit_method(
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """One split of one table."""
+    """Split of one table into training and test rows."""
 
     X: Any
     y: Labels
-    """The table."""
+    """Rows and classes of the table."""
     repeat: int
     number: int
     """Indices of the repeat and of its fold, from 0."""
     train: NDArray[np.intp]
     test: NDArray[np.intp]
-    """Rows."""
+    """Indices of the training and test rows."""
     n_classifiers: int
     seed: int
-    """Seed of the pool, and of the methods."""
+    """Number of classifiers in a pool, and the seed of the pool and of the methods."""
     cases: Cases | None = None
     """Case of each row, ``(n_samples,)``."""
 
 
 class RememberedClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier of row numbers, which answers what another one said of those rows."""
+    """Classifier of row indices, which gives the kept answers of another classifier."""
 
     def __init__(self, probabilities: Any, places: Any, classes_: Any) -> None:
         self.probabilities = probabilities
@@ -381,16 +389,16 @@ class RememberedClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = classes_
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class on the rows of these numbers."""
+        """Return the class probabilities of the rows with these indices."""
         return np.asarray(self.probabilities[self.places[np.asarray(X)[:, 0]]])
 
     def predict(self, X: Any) -> Labels:
-        """Return the most probable class of each row number, the first of equals."""
+        """Return the most probable class of each row index, the first of equals."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
 def remembered_pool(pool: Pool, answers: NDArray[np.float64], rows: NDArray[np.intp], n_rows: int) -> Pool:
-    """Return a pool for row numbers, so that all methods prune the same answers, asked for once."""
+    """Return a pool for row indices, so that all methods prune the same answers, computed once."""
     places = np.zeros(n_rows, dtype=np.intp)
     places[rows] = np.arange(len(rows))
     each = np.ascontiguousarray(answers.transpose(1, 0, 2))
@@ -399,7 +407,7 @@ def remembered_pool(pool: Pool, answers: NDArray[np.float64], rows: NDArray[np.i
 
 
 def best_singles(results: "pd.DataFrame") -> dict[str, int]:
-    """Return the choices of ``best-single``, with the number of folds of each, most first."""
+    """Return the number of folds of each choice of ``best-single``, the most frequent first."""
     if "only_member" not in results:
         return {}
     names = Counter(results.loc[results["method"] == "best-single", "only_member"].dropna())
@@ -407,19 +415,19 @@ def best_singles(results: "pd.DataFrame") -> dict[str, int]:
 
 
 def best_singles_text(results: "pd.DataFrame") -> str:
-    """Say the choices of ``best-single``; empty where it was not compared."""
+    """Return a sentence on the choices of ``best-single``; empty if it was not compared."""
     told = [f"{name} in {counted(n, 'fold')}" for name, n in best_singles(results).items()]
     return f"best-single: {', '.join(told)}." if told else ""
 
 
 def _prunes(method: Any) -> bool:
-    """Whether a method chooses from a pool that it is still to be given."""
+    """Return whether a method chooses from a pool that it is still to get."""
     parameters = method.get_params()
     return "pool" in parameters and parameters["pool"] is None
 
 
 def _n_members(estimator: Any) -> float:
-    """Return the number of classifiers that a fitted method asks, once each; NaN if it does not say."""
+    """Return the number of classifiers that a fitted method asks, once each; NaN if it is unknown."""
     if hasattr(estimator, "copies_"):
         return int(np.count_nonzero(estimator.copies_))
     for name in ("pool_", "members_", "estimators_"):
@@ -439,9 +447,9 @@ def stratified_folds(
     seed: int,
     cases: Cases | None = None,
 ) -> list[Fold]:
-    """Split a table, stratified, differently in every repeat; whole cases where rows are of such.
+    """Return stratified splits of a table, different in every repeat; cases stay whole.
 
-    Raises BadInputError if there is one class only, or one with fewer rows, or cases, than folds.
+    Raises BadInputError if there is only one class, or one with fewer rows, or cases, than folds.
     """
     classes, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     if len(classes) < 2 or counts.min() < n_folds:

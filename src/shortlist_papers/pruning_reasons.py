@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def overfitting(runs: "pd.DataFrame", one: str, other: str) -> str:
-    """Say that a method loses more from pruning rows to new rows than another one; empty if it does not.
+    """Return a sentence that a method loses more from pruning rows to new rows than another; empty otherwise.
 
     Lost points are paired by set, and must differ by more than their 95 % margin.
     """
@@ -35,7 +35,10 @@ def overfitting(runs: "pd.DataFrame", one: str, other: str) -> str:
 
 
 def other_stop(rows: "pd.DataFrame", metric: str, climbers: Sequence[str] = CLIMBERS) -> str:
-    """Say that hill climbing ranks better if it stops by accuracy, where that is beyond chance."""
+    """Return a sentence that hill climbing ranks better if it stops by accuracy.
+
+    Empty unless beyond chance.
+    """
     told = []
     for climber in CLIMBERS:
         if climber not in climbers:
@@ -52,7 +55,10 @@ def other_stop(rows: "pd.DataFrame", metric: str, climbers: Sequence[str] = CLIM
 
 
 def no_floor(rows: "pd.DataFrame", metric: str) -> str:
-    """Say that F1 gains on new rows from the floor that backfitting has, where that is beyond chance."""
+    """Return a sentence that F1 gains on new rows from backfitting's least size.
+
+    Empty unless beyond chance.
+    """
     runs = complete(rows, ("F1", WITH_FLOOR, "BFT"), units=(*FOLD, "classifiers"))
     if runs.empty:
         return ""
@@ -70,7 +76,7 @@ def no_floor(rows: "pd.DataFrame", metric: str) -> str:
 
 
 def hardly_binds(rows: "pd.DataFrame", lacking: Sequence[str] = ("F2",)) -> str:
-    """Say that F1 already is as diverse as F2 must be, where that is so in most runs beyond chance.
+    """Return a sentence that F1 already is as diverse as F2 must be; empty unless in most runs beyond chance.
 
     Of sets with several repeats the first one counts. Rows do not have the limit of F3 on each member, so
     that nothing is said where F3 too is `lacking`.
@@ -93,7 +99,7 @@ def hardly_binds(rows: "pd.DataFrame", lacking: Sequence[str] = ("F2",)) -> str:
 def behind_backfitting(
     rows: "pd.DataFrame", _lacking: Sequence[str] = (), metric: str = "balanced_accuracy"
 ) -> str:
-    """Give the reasons for F1's lag behind backfitting that these rows show."""
+    """Return the reasons for F1's lag behind backfitting that these rows show, as sentences."""
     return " ".join(
         filter(None, (no_floor(rows, metric), overfitting(runs_with(rows, ("F1", "BFT")), "F1", "BFT")))
     )

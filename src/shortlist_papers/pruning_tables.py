@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 ACCURACY_METHODS = ("F1", "F2", "F3", "BFT", "HC-CON", "HC-UWA", "FE")
-"""The columns of Table 4, which are ranked together: its rows sum to 28."""
+"""Columns of Table 4, which are ranked together: its rows sum to 28."""
 
 BALANCED_METHODS = ("F1", "F1-theta", "BFT", "HC-CON", "HC-UWA", "FE")
-"""The columns of Tables 5 and 6, which are ranked together: the rows of Table 6 sum to 21."""
+"""Columns of Tables 5 and 6, which are ranked together: the rows of Table 6 sum to 21."""
 
 BENCHMARKS = ("BFT", "HC-CON", "HC-UWA", "FE")
 """Benchmarks in the paper's tables."""
@@ -27,13 +27,15 @@ CLIMBERS = ("HC-CON", "HC-UWA")
 """Hill climbing of the paper's tables."""
 
 OTHER_BENCHMARKS = ("Kappa", "HC-ACC", "HC-COM")
-"""Benchmarks with figures in the supplementary material only, which is not at hand."""
+"""Benchmarks with figures only in the supplementary material, which is not at hand."""
 
 STOPPED_BY_ACCURACY = {"HC-CON": "HC-CON, accuracy", "HC-UWA": "HC-UWA, accuracy"}
-"""Hill climbing that keeps the most accurate prefix, where Section 5.2 has the one with the best fitness."""
+"""Names of hill climbers that keep the most accurate prefix; in Section 5.2 they keep that of best
+fitness.
+"""
 
 WITH_FLOOR = "F1, 20 % at least"
-"""F1 with as many members as backfitting has at least, 20 % of K."""
+"""Name of F1 with the least size of backfitting, 20 % of K."""
 
 SETS = {
     "PRK": ("Parkinsons", 23, 195, 48, 147, 0.77),
@@ -46,7 +48,7 @@ SETS = {
     "BMK": ("Bank Marketing", 21, 41188, 36548, 4640, 0.11),
     "APS": ("APS Failure at Scania Trucks", 171, 60000, 59000, 1000, 0.02),
 }
-"""Table 2: name, features, N, negative and positive rows, and the share of the positive ones."""
+"""Table 2 by set: name, features, N, negative and positive rows, and the share of the positive ones."""
 
 GAPS = {
     "PRK": (26, 0.0, 0.0, 0.0, 0.0),
@@ -59,7 +61,7 @@ GAPS = {
     "BMK": (11121, 5.4, 0.3, 5.5, 0.2),
     "APS": (16200, 0.1, 0.0, 0.1, 0.0),
 }
-"""Table 3, of 100 classifiers: 27 % of N, then mean and deviation of the gap in per cent, of F1 and F3."""
+"""Table 3, for 100 classifiers: 27 % of N, then mean and deviation of the gap in per cent, for F1 and F3."""
 
 RANKS: dict[str, dict[int, tuple[float, ...]]] = {
     "accuracy": {
@@ -80,9 +82,7 @@ MEAN_RANKS = {
     "accuracy": (3.84, 3.74, 3.75, 4.06, 3.61, 3.61, 5.38),
     "balanced_accuracy": (2.94, 2.40, 3.97, 3.27, 3.39, 5.03),
 }
-"""Last rows of the tables, over all four numbers of classifiers, although Table 6 does not print the row of
-40.
-"""
+"""Last rows of the tables, over all four numbers of classifiers; Table 6 does not print its row for 40."""
 
 BALANCED = {
     ("DRD", 80): ((0.7457, 0.7468, 0.7503, 0.7525, 0.7525, 0.7126), (64, 46, 57, 65, 72, 77)),
@@ -99,11 +99,11 @@ BALANCED = {
 """Table 5: mean balanced accuracy of the methods of Table 6, and its deviation in ten-thousandths."""
 
 BALANCED_AVERAGE = ((0.8433, 0.8665, 0.8313, 0.8397, 0.8383, 0.8111), (80, 63, 69, 75, 76, 57))
-"""Last row of the table, over all nine sets and four numbers of classifiers."""
+"""Last row of Table 5, over all nine sets and four numbers of classifiers."""
 
 
 RANKED = {"accuracy": ACCURACY_METHODS, "balanced_accuracy": BALANCED_METHODS}
-"""The methods that the paper ranks together."""
+"""Methods that the paper ranks together, by measure."""
 
 CONTENTS = {
     "table-2": "data sets",
@@ -114,7 +114,7 @@ CONTENTS = {
     "benchmarks": "all benchmarks, those without published figures too",
     "floor": "F1 with the floor of backfitting",
 }
-"""Contents of the paper's tables; it has no figures of results."""
+"""Contents of the paper's tables; the paper has no figures of results."""
 
 NEEDED = {
     "table-2": (),
@@ -125,11 +125,11 @@ NEEDED = {
     "benchmarks": (*BENCHMARKS, *OTHER_BENCHMARKS, *STOPPED_BY_ACCURACY.values()),
     "floor": ("F1", WITH_FLOOR, "BFT"),
 }
-"""The methods that each table is made of."""
+"""Methods needed for each table."""
 
 
 def pruning_tables(rows: "pd.DataFrame") -> list[ResultTable]:
-    """Return every table that the rows have the methods for."""
+    """Return every table whose methods the rows have."""
     sets = rows[rows["kind"] == "set"]
     runs = rows[rows["kind"] == "run"]
     made = [_sets(sets)] if len(sets) else []
@@ -157,7 +157,7 @@ def by_repeat(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
 
 
 def runs_with(rows: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
-    """Return the runs of folds in which all these methods were measured; they are needed."""
+    """Return the runs on folds with all these methods; raise UnmeasuredError without any."""
     needed({"kind", "method"} <= set(rows.columns))
     runs = complete(rows[rows["kind"] == "run"], methods, units=(*FOLD, "classifiers"))
     return needed(runs).astype({"classifiers": int})
@@ -183,17 +183,16 @@ def whole_pools(runs: "pd.DataFrame") -> "pd.DataFrame":
 def mean_ranks(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     """Return mean ranks by number of classifiers, over sets; 1 is best, ties share their rank.
 
-    A set has the mean of its repeats, however many it has.
+    A set counts by the mean of its repeats, however many it has.
     """
     cases = ranks(by_repeat(runs, metric)).groupby(level=["dataset", "classifiers"]).mean()
     return cases.groupby(level="classifiers").mean()[list(RANKED[metric])]
 
 
 def ranks_gained(rows: "pd.DataFrame", method: str, metric: str) -> "pd.Series[float] | None":
-    """Return the ranks that a hill climber gains on each set if it keeps the most accurate prefix.
+    """Return the ranks that a hill climber gains on each set by keeping the most accurate prefix.
 
-    The variant takes the method's place among those that the paper ranks together. None if the rows do not
-    have it.
+    The variant replaces the method among those that the paper ranks together. None if the rows lack it.
     """
     variant, methods = STOPPED_BY_ACCURACY[method], RANKED[metric]
     if "method" not in rows:
@@ -231,7 +230,7 @@ def _sets(sets: "pd.DataFrame") -> ResultTable:
 
 
 def _gaps(runs: "pd.DataFrame") -> ResultTable:
-    """Return Table 3: how far the bound is from the value, over all folds and repeats."""
+    """Return Table 3: the gap between bound and value, over all folds and repeats."""
     largest = int(runs["classifiers"].max())
     found: Rows = []
     columns = ("27 % of N", "F1 avg.", "F1 std.", "F3 avg.", "F3 std.")
@@ -254,13 +253,13 @@ def _gaps(runs: "pd.DataFrame") -> ResultTable:
 
 
 def _limit(runs: "pd.DataFrame") -> str:
-    """Say the limit of our programs."""
+    """Return a sentence on the limit of our programs; empty if none is recorded."""
     limits = runs["limit_s"].dropna().unique() if "limit_s" in runs else ()
     return f"Our programs had {max(limits):g} s of one processor each." if len(limits) else ""
 
 
 def _limits(runs: "pd.DataFrame") -> str:
-    """Say how many folds had which limit, by the number of classifiers."""
+    """Return a sentence on the number of folds with each limit, by the number of classifiers."""
     if "limit_s" not in runs:
         return ""
     counts = runs[runs["method"] == "F1"].groupby(["classifiers", "limit_s"]).size()
@@ -307,7 +306,7 @@ def _ranks(runs: "pd.DataFrame", metric: str) -> ResultTable:
 
 
 def _spread(runs: "pd.DataFrame", metric: str) -> list[str]:
-    """Say the range of the benchmarks' means without FE, as Section 5.4 does of accuracy."""
+    """Return a sentence on the range of the benchmarks' means without FE, as in Section 5.4."""
     if metric != "accuracy":
         return []
     means, places = 100 * by_repeat(runs, metric).mean(), mean_ranks(runs, metric).mean()
@@ -400,7 +399,10 @@ def _benchmarks(runs: "pd.DataFrame") -> ResultTable:
 
 
 def _floor(runs: "pd.DataFrame") -> ResultTable:
-    """Return the accuracy of F1 on new rows without and with a floor, less backfitting, paired by fold."""
+    """Return the accuracy of F1 minus that of backfitting on new rows, paired by fold.
+
+    F1 is measured with and without a least size.
+    """
     first = runs[runs["repeat"] == 0]
     accuracy, on_pruning_rows, members = (
         first.pivot_table(index=["dataset", "classifiers", "fold"], columns="method", values=one, sort=False)
@@ -445,7 +447,7 @@ def _floor(runs: "pd.DataFrame") -> ResultTable:
 
 
 def _if_differs(found: Rows, sentence: str, columns: Sequence[str] = ()) -> str:
-    """Return the sentence if a row of ours differs from the paper's below it, in some columns or in any."""
+    """Return the sentence if one of our rows differs from the paper's below it, in some columns or in any."""
     for ours, paper in itertools.pairwise(found):
         if (ours["whose"], paper["whose"]) == ("here", "paper"):
             known = [name for name in columns or paper if name != "whose" and ours[name] is not None]

@@ -1,4 +1,4 @@
-"""Multi-stage classifiers and their opponents side by side, on the same splits of one table."""
+"""Comparison of multi-stage classifiers and their opponents, on the same splits of one table."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -38,9 +38,9 @@ OPPONENTS: dict[str, type[BudgetedClassifier]] = {
     "lightgbm": CostAwareLightGBM,
     "l1-path": L1Path,
 }
-"""The opponents by name: those of the paper, then what people use today."""
+"""Opponents by name: those of the paper, then common methods of today."""
 SEARCHES = ("emsco", "enumerate", "windows")
-"""Ways to find stage assignments, compared with the opponents."""
+"""Names of the methods that search stage assignments, compared with the opponents."""
 COLUMNS = ("seed", "method", "coverage", "accuracy", "cost", "aggregate", "seconds")
 """Columns of a result: the split, the method, its measures on the test rows, and processor seconds of
 fitting.
@@ -52,8 +52,8 @@ def stage_methods(names: Sequence[str] | None = None, **options: Any) -> dict[st
 
     Raises BadInputError if a name is unknown.
 
-    `names`: of :data:`SEARCHES` and :data:`OPPONENTS`. `**options`: parameters that all classifiers have,
-    such as ``feature_costs`` and ``confidence``.
+    `names`: names in :data:`SEARCHES` and :data:`OPPONENTS`. `**options`: parameters that all classifiers
+    have, such as ``feature_costs`` and ``confidence``.
     """
     known = (*SEARCHES, *OPPONENTS)
     wanted = ["emsco", *OPPONENTS] if names is None else list(names)
@@ -82,12 +82,12 @@ def compare_stage_methods(
     BadInputError if a class has too few rows to be in every part, a number is out of range, or the study
     belongs to another table or other settings.
 
-    `results`, which it returns: one row per seed and method, with the columns of :data:`COLUMNS`; only whole
-    seeds. `methods`: unfitted, such as :func:`stage_methods` returns. `n_seeds`: at least 1. `random_state`:
-    the first seed; the others follow it. `cases`: of which case each row is, ``(n_samples,)``. All rows of a
-    case are in one part. `work`: workers, a seed of a method at a time each; the study that keeps what is
-    finished, where seeds and methods may be added later; progress; and a way to stop with the seeds finished
-    so far.
+    `results`, which it returns: one row per seed and method, with the columns of :data:`COLUMNS`; only
+    complete seeds. `methods`: unfitted, such as the result of :func:`stage_methods`. `n_seeds`: at least 1.
+    `random_state`: the first seed; the others follow it. `cases`: case of each row, ``(n_samples,)``. All
+    rows of a case are in one part. `work`: workers, with one seed of a method at a time each; the study that
+    keeps finished results, to which seeds and methods may be added later; progress; and a way to stop with
+    the finished seeds.
     """
     import pandas as pd
 
@@ -133,7 +133,7 @@ def measure_split(
 def fit_on_split(
     X: Any, y: Labels, method: Any, seed: int, *, budget: Budget, cases: Cases | None = None
 ) -> tuple[Any, NDArray[np.int64]]:
-    """Return a method that was fitted on the split of one seed, and the numbers of its test rows."""
+    """Return a method fitted on the split of one seed, and the indices of its test rows."""
     from sklearn.base import clone
 
     fit, held, test = split_three(y, seed=seed, cases=cases)
@@ -153,7 +153,7 @@ def measures_of(fitted: Any, X: Any, y: Labels, test: NDArray[np.int64]) -> dict
 
 
 def fit_quietly(classifier: Any, X: Any, y: Labels, validation: tuple[Any, Labels], **run: Any) -> Any:
-    """Fit a classifier without the warning that it answers few rows: a comparison says how many."""
+    """Fit a classifier without the warning about few answered rows, as a comparison reports their share."""
     import warnings
 
     from shortlist.errors import LowCoverageWarning
@@ -166,8 +166,8 @@ def fit_quietly(classifier: Any, X: Any, y: Labels, validation: tuple[Any, Label
 def with_margins(results: "pd.DataFrame") -> "pd.DataFrame":
     """Return the mean of every method over the seeds, best sum first, with 95 % margins.
 
-    Seeds share rows, so margins tell how much splits matter on this table, and not what another table would
-    show.
+    Seeds share rows, so margins measure the effect of splits on this table, and say nothing about other
+    tables.
 
     A row per method: ``method``, ``n_seeds``, the mean of every measure under its name, and
     ``coverage_margin``, ``accuracy_margin``, ``cost_margin`` and ``aggregate_margin``.

@@ -1,4 +1,4 @@
-"""EMSCO beside its opponents on new rows: Figures 8 to 13 of :cite:t:`Hamilton2022`."""
+"""EMSCO against its opponents on new rows: Figures 8 to 13 of :cite:t:`Hamilton2022`."""
 
 import dataclasses
 import math
@@ -24,19 +24,19 @@ OPPONENTS = {
     "greedy-miser": "GM*", "cstc": "CSTC*", "co-t": "CO-T", "cact-lasso": "CaCT LASSO",
     "single": "Single-Stage",
 }  # fmt: skip
-"""The opponents of the paper, with its names for them."""
+"""Opponents of the paper, with its names for them."""
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """Rule by which an opponent's settings are chosen, and the other rule that is measured beside it."""
+    """Rule that chooses an opponent's settings, and the other rule that is measured too."""
 
     rule: str
-    """One of :data:`shortlist_papers.opponents.budgeted_classifier.RULES_OF_TUNING`."""
+    """Name of the rule, one of :data:`shortlist_papers.opponents.budgeted_classifier.RULES_OF_TUNING`."""
     reason: str
-    """Reason for it, of the paper's text."""
+    """Reason for the rule, from the paper's text."""
     other: str | None = None
-    """The other rule; None where the paper leaves no doubt."""
+    """Name of the other rule; None if the paper leaves no doubt."""
 
 
 _AS_THEIR_AUTHORS = (
@@ -49,28 +49,30 @@ TUNING = {
     "cstc": Tuning("accuracy", _AS_THEIR_AUTHORS, "sum"),
     "cact-lasso": Tuning("sum", "Section 4.3 states it: g1 + g2 + (1 - g3* / ΣC) on the validation set."),
 }
-"""Rule of tuning of each opponent that has settings: the one table of them (see docs/decisions/0154)."""
+"""Rule of tuning of each opponent with settings; the only such table (see docs/decisions/0154)."""
 
 BY_OTHER = "{}, by the {}"
-"""Name of an opponent that the other rule has tuned."""
+"""Format of the name of an opponent that the other rule has tuned."""
 
 OVERLAP = 1 / 3
-"""Test rows over the other rows of a split 50 : 25 : 25; see :func:`shortlist_papers.comparison.margin`."""
+"""Number of test rows over that of the other rows in a split 50 : 25 : 25; see
+:func:`shortlist_papers.comparison.margin`.
+"""
 
 SECONDS = {
     "greedy-miser": 0.5, "cstc": 0.4, "co-t": 0.1, "cact-lasso": 0.5, "single": 0.1,
     "pima": 0.1, "heart": 0.2, "credit": 0.3, SYNTHETIC30: 56.0,
 }  # fmt: skip
-"""About how many seconds an opponent takes, and evolution on a set at the paper's size."""
+"""Approximate seconds of an opponent, and of evolution on a set at the paper's size."""
 
 EVOLVED = {"paper": "EMSCO", "distinct": "EMSCO, distinct rules"}
-"""Name of evolution by its rules."""
+"""Names of evolution, by its rules."""
 
 GENERATIONS_WITHOUT_CHANGE = 20
-"""The g of Sec. 4.3.1."""
+"""Number of generations without change, the g of Sec. 4.3.1."""
 
 FIGURES = {"pima": 8, "credit": 9, "heart": 10, SYNTHETIC30: 11}
-"""The figure of each set."""
+"""Number of the figure of each set."""
 
 PAPER_ACCURACIES = {
     ("pima", "EMSCO"): 70.1, ("credit", "EMSCO"): 82.0, ("heart", "EMSCO"): 85.1, (SYNTHETIC30, "GM*"): 44.2,
@@ -80,13 +82,14 @@ PAPER_COSTS = {
     ("pima", "EMSCO"): 20.0, ("credit", "EMSCO"): 21.0, ("heart", "GM*"): 19.0, ("heart", "CSTC*"): 54.0,
     (SYNTHETIC30, "EMSCO"): 38.0,
 }  # fmt: skip
-"""Costs in the text of Sec. 4.3.2, in per cent of the price of all features. CSTC* on Heart follows from GM*,
-which costs 65 % less.
+"""Costs in the text of Sec. 4.3.2, in per cent of the price of all features.
+
+CSTC* on Heart follows from GM*, which costs 65 % less.
 """
 
 PAPER_MEAN_COVERAGES = {"EMSCO": 93.4, "GM*": 54.8, "CSTC*": 63.6}
 PAPER_LOSS_OF_ACCURACY = {"EMSCO": -2.72}
-"""Means over the four sets, of the text; accuracy is against Single-Stage."""
+"""Means over the four sets, in the text; accuracy is against Single-Stage."""
 
 
 NOT_THEIRS = (
@@ -101,20 +104,23 @@ class OpponentsSize:
     """Extent of the comparison."""
 
     sets: tuple[str, ...]
-    """The sets."""
+    """Names of the sets."""
     splits: int
-    """Splits of every set."""
+    """Number of splits of every set."""
     trials: int
-    """Runs of evolution on each split."""
+    """Number of runs of evolution on each split."""
     population: int = 300
     generations: int = 150
-    """Generations of evolution."""
+    """Population and number of generations of evolution."""
     rules: tuple[str, ...] = tuple(reversed(RULES))
-    """Rules of evolution."""
+    """Rules of evolution that are run."""
 
 
 def paper_stages(n_features: int) -> int:
-    """Return k. The text prints max(⌈n/2⌉, 10), more than Pima has; Figure 13 shows the min."""
+    """Return k.
+
+    The text prints max(⌈n/2⌉, 10), which exceeds Pima's number of features; Figure 13 shows the minimum.
+    """
     return min(math.ceil(n_features / 2), 10)
 
 
@@ -160,7 +166,7 @@ def opponent_units(folder: Path | None, sets: Sequence[str], size: OpponentsSize
 def measure_opponent(folder: Path | None, name: str, method: str, split: int, *, budget: Budget) -> Rows:
     """Fit an opponent on the split of one seed, and measure it by each rule that may choose its settings.
 
-    A row has what was bought and answered of the validation rows, by which the settings were chosen.
+    A row also has the purchases and answers on the validation rows, by which the settings were chosen.
     """
     table = paper_table(folder, name)
     made = stage_methods((method,), feature_costs=table.costs, confidence=table.confidence)[method]
@@ -192,8 +198,7 @@ def measure_evolved(
 ) -> Rows:
     """Evolve on the validation rows of one split, and measure the fittest chromosome on the test rows.
 
-    By the rules as printed there is also a row for every feature, which says at which stage, from 1, it is
-    bought.
+    With the rules as printed there is also a row for every feature, with the stage, from 1, that buys it.
     """
     table, k = paper_table(folder, name), paper_stages(paper_table(folder, name).X.shape[1])
     split_problem = paper_problem(folder, name, max_stages=k, split=split - SPLITS[name])
@@ -223,8 +228,8 @@ def measure_evolved(
 def by_split(rows: "pd.DataFrame") -> "pd.DataFrame":
     """Return accuracy, coverage and cost in per cent and the sum of one method on one set, by split.
 
-    Runs of evolution on one split are one value, their mean, as they share its rows. Accuracy is missing on a
-    split where nothing is answered, and counts as 0 in the sum.
+    Runs of evolution on one split share its rows, so they count as one value, their mean. Accuracy is missing
+    on a split without answers, and counts as 0 in the sum.
     """
     shares = _in_per_cent(rows)
     shares = shares.assign(accuracy=shares["accuracy"].where(shares["coverage"] > 0))
@@ -246,7 +251,7 @@ def _in_per_cent(rows: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def new_row_figures(rows: "pd.DataFrame") -> list[ResultTable]:
-    """Return accuracy, coverage and cost of every method on the test rows, a figure for each set."""
+    """Return accuracy, coverage and cost of every method on the test rows, one figure per set."""
     found = []
     for name, number in FIGURES.items():
         of_set = rows[rows["set"] == name]
@@ -298,7 +303,7 @@ def _figure_of_set(name: str, number: int, rows: "pd.DataFrame") -> ResultTable:
 
 
 def evolution_length(rows: "pd.DataFrame") -> str:
-    """Say the length of evolution on new rows, which not every scale has as printed."""
+    """Return a sentence on the length of evolution on new rows, which differs between scales."""
     evolved = rows[rows["method"].isin(EVOLVED.values())] if len(rows) else rows
     if not len(evolved):
         return ""
@@ -327,7 +332,7 @@ def _by_method(rows: "pd.DataFrame") -> list[tuple[str, "pd.DataFrame"]]:
 
 
 def sums_of_measures(rows: "pd.DataFrame") -> ResultTable:
-    """Return the sum of the measures of every method on every set (Figure 12), and the means of the text."""
+    """Return the sum of the measures of every method on every set (Figure 12), and the text's means."""
     found: Rows = []
     lines: list[PaperLine] = []
     sets = [str(name) for name in rows["set"].unique()]
@@ -389,7 +394,7 @@ def sums_of_measures(rows: "pd.DataFrame") -> ResultTable:
 
 
 def stage_means(rows: "pd.DataFrame") -> ResultTable:
-    """Return at which stage the fittest chromosomes buy the features of each cost class (Figure 13)."""
+    """Return the stages at which the fittest chromosomes buy the features of each cost class (Figure 13)."""
     found: Rows = []
     lines = []
     for name, part in rows.groupby("set", sort=False):

@@ -1,4 +1,4 @@
-"""Rows that were stored, and whether today's code gives them again."""
+"""Stored rows, and whether today's code reproduces them."""
 
 import ast
 import math
@@ -26,24 +26,24 @@ KEYS = (
 )  # fmt: skip
 """Columns that identify a row."""
 TIMES = ("seconds", "processor_s", "clock", "limit_s", "timings", "plane_s")
-"""Columns that say how long something took or may take."""
+"""Columns of times and time limits."""
 CHECK_SECONDS = 60.0
-"""Seconds of the processor that a check runs units for."""
+"""Processor seconds for which a check runs units."""
 WITHIN = 1e-6
-"""Relative difference of numbers that count as the same: last digits depend on the processor."""
+"""Largest relative difference of equal numbers, as last digits depend on the processor."""
 
 ROWS_HOLD_SINCE = {"pruning": "0.3.0", "emsco": "0.3.0", "products": "0.3.0", "evolution": "0.3.0"}
-"""First version of each paper whose rows are those of today's code.
+"""First version of each paper whose rows equal those of today's code.
 
-All are 0.3.0: since it the values, bounds and fronts of ``tests/test_golden_answers.py`` are the same.
-A change of an algorithm that alters rows of a paper brings its own version here.
+All are 0.3.0: since then the values, bounds and fronts of ``tests/test_golden_answers.py`` are the same. A
+change of an algorithm that alters rows of a paper brings its own version here.
 """
 
 AGAIN, OTHERWISE, BY_TIME, NOT_STORED = "as stored", "otherwise", "ended by a time limit", "not stored"
 OLDER = "of an older version"
-"""Verdict of a stored row that does not come again, of a version whose rows do not hold any more."""
+"""Verdict on a stored row that differs, from a version whose rows are no longer valid."""
 EQUAL = "another of equal best"
-"""Verdict of a selection that is proved best as the stored one was, of the same value, with other members."""
+"""Verdict on a selection of the same value that is proved best like the stored one, with other members."""
 VERDICTS = (AGAIN, EQUAL, OTHERWISE, BY_TIME, OLDER, NOT_STORED)
 
 OF_MEMBERS = frozenset({
@@ -53,9 +53,9 @@ OF_MEMBERS = frozenset({
 
 
 def stored_rows(path: Path) -> "pd.DataFrame":
-    """Read rows as CSV, as units returned them.
+    """Return the rows of a CSV file, in the form in which units returned them.
 
-    Raises BadInputError if it is no file of rows.
+    Raises BadInputError if the file has no such rows.
     """
     import pandas as pd
 
@@ -76,7 +76,7 @@ def stored_rows(path: Path) -> "pd.DataFrame":
 
 
 def versions_of(rows: "pd.DataFrame") -> list[str]:
-    """Return the version of this library that each row is of; empty of a run of today."""
+    """Return the version of this library behind each row; empty for today's."""
     if "versions" not in rows:
         return [""] * len(rows)
     return [_version(told) for told in rows["versions"]]
@@ -88,7 +88,7 @@ def _version(told: Any) -> str:
 
 
 def _is_older(paper: str, version: str) -> bool:
-    """Whether rows of a version are before those that hold; rows of today, which name none, are not."""
+    """Return whether a version is before those with valid rows; today's, which is empty, is not."""
     return bool(version) and _numbers(version) < _numbers(ROWS_HOLD_SINCE[paper])
 
 
@@ -97,9 +97,9 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def of_older_versions(paper: str, *parts: "pd.DataFrame") -> str:
-    """Say, after a semicolon, how many of some rows are of versions whose rows do not hold any more.
+    """Return words, after a semicolon, on the number of rows from versions that are no longer valid.
 
-    Empty where all hold, whatever their versions.
+    Empty if all rows are valid.
 
     >>> import pandas as pd
     >>> rows = pd.DataFrame({"versions": ["shortlist 0.3.0; x", "shortlist 0.10.0; x", "shortlist 0.2.0; x"]})
@@ -116,7 +116,7 @@ def of_older_versions(paper: str, *parts: "pd.DataFrame") -> str:
 
 
 def drawn_units(units: Sequence[Unit], seed: int = 0, seconds: float = CHECK_SECONDS) -> list[Unit]:
-    """Return the units that a check runs: those that should take at most a quarter of its time, mixed.
+    """Return the units of a check in random order: those expected to take at most a quarter of its time.
 
     One of each kind comes before the others, the shortest ones first.
     """
@@ -128,14 +128,14 @@ def drawn_units(units: Sequence[Unit], seed: int = 0, seconds: float = CHECK_SEC
 
 @dataclass(frozen=True)
 class CheckedRows:
-    """Findings of a check."""
+    """Result of a check."""
 
     n_units: int
-    """Units that were begun."""
+    """Number of units that were begun."""
     counts: list[dict[str, Any]]
     """Number of rows by verdict, for each kind or method."""
     differing: list[dict[str, Any]]
-    """The rows that are otherwise: what identifies a row, and each column that differs, as stored and now."""
+    """Rows that differ: their identifying columns, and each differing column, as stored and now."""
 
 
 def checked_rows(
@@ -147,13 +147,13 @@ def checked_rows(
 ) -> CheckedRows:
     """Run some units again, and compare their rows with the stored ones.
 
-    A row of a search that a time limit ended, then or now, is counted apart, as it depends on the machine; so
-    is a selection with the stored value that is proved best too, as the paper leaves open which of several is
-    taken; and a row of a version before :data:`ROWS_HOLD_SINCE`. Seconds are not
+    A row of a search that a time limit ended, then or now, is counted separately, as it depends on the
+    machine. So is a selection with the stored value that is proved best too, as the paper does not say which
+    of several is taken; and so is a row of a version before :data:`ROWS_HOLD_SINCE`. Seconds are not
     compared, nor columns that no stored row of the method has.
 
-    `rows`: as :func:`stored_rows` reads them. `units`: as :func:`drawn_units` draws them; they are begun
-    within `seconds` of the processor.
+    `rows`: result of :func:`stored_rows`. `units`: result of :func:`drawn_units`; they are begun within
+    `seconds` of the processor.
     """
     columns = [name for name in KEYS if name in rows]
     stored = {_key(row, columns): row for row in rows.to_dict("records")}
@@ -224,7 +224,7 @@ def _verdict(
 
 
 def _same_value(row: Mapping[str, Any], stored: Mapping[Hashable, Any]) -> bool:
-    """Whether two selections have the same value, by the accuracy that it is where none is stored."""
+    """Return whether two selections have the same value, or the same accuracy if no value is stored."""
     name = "value" if not _missing(stored.get("value")) else "validation_accuracy"
     return not _missing(stored.get(name)) and _same(row.get(name), stored[name])
 

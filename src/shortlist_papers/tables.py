@@ -1,4 +1,4 @@
-"""Tables of results as text: for people, as Markdown, and as CSV."""
+"""Tables of results as text for people, as Markdown, and as CSV."""
 
 import csv
 import dataclasses
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def processor() -> str:
-    """Name the processor."""
+    """Return the name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -25,7 +25,7 @@ def processor() -> str:
 
 
 def listed_versions() -> str:
-    """List the versions of what the figures depend on, in a line."""
+    """Return the versions of all that figures depend on, in one line."""
     return "; ".join(f"{name} {version}" for name, version in versions().items())
 
 
@@ -34,7 +34,7 @@ NOTHING = "-"
 
 
 def columns_of(rows: Rows) -> list[str]:
-    """Return the columns of all rows, in the order in which they come."""
+    """Return the columns of all rows, in the order of their first occurrence."""
     return list(dict.fromkeys(column for row in rows for column in row))
 
 
@@ -48,7 +48,7 @@ def as_csv(rows: Rows) -> str:
 
 
 def whole_numbers(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Return rows whose columns of whole numbers hold integers, also where rows of other kinds have none."""
+    """Return rows whose columns of whole numbers are integers, also if other kinds of rows lack values."""
     floats = rows.select_dtypes("float")
     known = floats.notna()
     numbers = floats.where(known, 0.0)
@@ -57,7 +57,7 @@ def whole_numbers(rows: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def as_markdown(table: ResultTable) -> str:
-    """Return a table as Markdown, with its title before and its note behind it."""
+    """Return a table as Markdown, with its title before it and its note after it."""
     plain = _table(table)
     sides = ["---" if _is_text(table.rows, column) else "---:" for column in plain.columns]
     rows = [[cell.replace("|", "\\|") for cell in row] for row in plain.rows]
@@ -78,7 +78,7 @@ def _is_text(rows: Rows, column: str) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Show a figure with four digits."""
+    """Return a figure as text with four digits."""
     if value is None or value != value:  # noqa: PLR0124  # NaN
         return NOTHING
     if isinstance(value, float):
@@ -87,7 +87,7 @@ def shown(value: Any) -> str:
 
 
 def paper_parts(paper: Paper, found: Reproduction) -> Parts:
-    """Return the parts of a page with every table and figure that was made, and the paper's deviations."""
+    """Return the parts of a page with every table and figure, and the deviations from the paper."""
     parts: list[Any] = [
         Text(
             f"{found.n_done:,} of {found.n_wanted:,} units are finished, which took "
@@ -108,7 +108,7 @@ def _table(table: ResultTable) -> Table:
 
 
 def _claims(table: ResultTable) -> Parts:
-    """Return the claims as two narrower tables: verdicts with the figures, and what they rest on."""
+    """Return the claims as two narrower tables: verdicts with the figures, and the evidence."""
     verdicts: Rows = [
         {"claim": f"{row['claim']} ({row['place']})"}
         | {name: row[name] for name in ("verdict", "paper", "here")}

@@ -1,1 +1,1 @@
-"""The commands `shortlist compare` and `shortlist reproduce`."""
+"""Commands `shortlist compare` and `shortlist reproduce`."""

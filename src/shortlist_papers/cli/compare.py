@@ -65,7 +65,7 @@ class AskedOfBoth:
 
 
 USUAL_METHODS = ["solrep", "ibed", "ibea", "satibea"]
-"""Default methods on a product line."""
+"""Methods on a product line by default."""
 
 
 def _settings() -> dict[str, type]:
@@ -80,7 +80,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "a feature model": (QuestionOptions,),
     "a table": (ComparedTable, AskedOfBoth),
 }
-"""Subjects of a comparison, and the dataclasses of the options that each uses."""
+"""Subjects of a comparison, with the dataclasses of their options."""
 
 TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".data")
 
@@ -221,7 +221,7 @@ def _compare_on_table(
     settings: Mapping[str, Any],
     **asked: Any,
 ) -> None:
-    """Read the table, and compare the methods of one kind on it; `place` has the study too."""
+    """Compare the methods of one kind on a table; `place`: its file, reading options and study."""
     from shortlist._validation import as_count
     from shortlist._words import any_of
     from shortlist.errors import BadInputError
@@ -264,7 +264,7 @@ def _compare_on_table(
 
 
 def _methods_of_one_kind(methods: str | None) -> tuple[str, list[str] | None]:
-    """Return whether methods prune or have stages, and their names, None for all of them."""
+    """Return the kind of the methods, pruning or stages, and their names; None for all of the kind."""
     from shortlist._validation import as_choice
     from shortlist.errors import BadInputError
     from shortlist_papers.cli.compare_pruned import PRUNING
@@ -294,7 +294,7 @@ def _methods_of_one_kind(methods: str | None) -> tuple[str, list[str] | None]:
 
 
 def _own_settings(kind: str, own: type, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings by the names of the fields; those of other methods are refused."""
+    """Return the settings by the names of the fields; raise BadInputError for settings of other methods."""
     from shortlist.errors import BadInputError
 
     known = setting_fields(own)

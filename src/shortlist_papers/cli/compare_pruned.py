@@ -1,4 +1,4 @@
-"""`shortlist compare` on a table, of pruning methods."""
+"""Command `shortlist compare` on a table for pruning methods."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 PRUNING = "pruning"
-"""Word for all methods that prune."""
+"""Word that names all pruning methods."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ PruneSettings = as_settings(
 OF_SOME_PRUNERS = (
     ((EXACT,), {one.name for one in fields(ExactMethodOptions)} - {"voting", "refit", "time_limit"}),
 )
-"""Methods that alone have some of the settings."""
+"""Pairs of some methods and the settings that only these have."""
 
 
 def compare_pruning(
@@ -108,7 +108,7 @@ def compare_pruning(
 def chosen_methods(
     asked: "TableQuestion", methods: list[str] | None, settings: Mapping[str, Any], options: PoolOptions
 ) -> dict[str, Any]:
-    """Return the unfitted methods by name; what the user should know of them is noted."""
+    """Return the unfitted methods by name, and note facts about them for the user."""
     from shortlist.ensembles.pools.answers import gives_probabilities
     from shortlist_papers.rules.rule_pruners import pruning_methods
 
@@ -138,7 +138,7 @@ def chosen_methods(
 
 
 def _affordable(pool: Any, most: float | None) -> Any:
-    """Return the members of the pool within the cost limit; all of them if none is."""
+    """Return the members of the pool within the cost limit; all of them if none is within."""
     if pool is None or most is None or pool.costs is None:
         return pool
     within = pool.costs.round(9) <= most
@@ -152,7 +152,7 @@ MEANING = (
 
 
 def pruners_told(results: "pd.DataFrame", n_classifiers: int, n_judges: int) -> Told:
-    """Return the report of methods that prune, in pools of classifiers or of judges."""
+    """Return the report of pruning methods, for pools of classifiers or of judges."""
     from shortlist_papers.comparison_pages import CAUTION
     from shortlist_papers.pruning_comparison import best_singles, best_singles_text
 
@@ -179,7 +179,7 @@ def pruners_told(results: "pd.DataFrame", n_classifiers: int, n_judges: int) -> 
 
 
 def limit_notes(results: "pd.DataFrame") -> list[str]:
-    """Say which methods have no rank because their committees cost too much, if there are such."""
+    """Return a note on methods without a rank, as their committees cost too much; empty if there are none."""
     from shortlist_papers.comparison import over_limit
 
     told = (

@@ -1,4 +1,4 @@
-"""`shortlist compare` on a table, of multi-stage classifiers and their opponents."""
+"""Command `shortlist compare` on a table for multi-stage classifiers and their opponents."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SUM = "coverage + accuracy + 1 - cost / price of all features, as in Figure 12 of the paper"
 
 STAGES = "stages"
-"""Word for all methods that buy features in stages."""
+"""Word that names all methods with stages."""
 
 StageSettings = as_settings(
     "multi-stage classifiers",
@@ -44,7 +44,7 @@ OF_SOME_STAGES = (
         },
     ),
 )
-"""Methods that alone have some of the settings."""
+"""Pairs of some methods and the settings that only these have."""
 
 MARGINS = (
     "95 % margins over the splits, which share rows: they tell how much the split matters on this table, "
@@ -69,7 +69,7 @@ STAGES_TOLD = Told(
 
 
 def stage_names() -> list[str]:
-    """Return the names of the methods."""
+    """Return the names of the methods with stages."""
     from shortlist_papers.stage_comparison import OPPONENTS, SEARCHES
 
     return [*SEARCHES, *OPPONENTS]

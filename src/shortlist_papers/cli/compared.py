@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shortlist.tables.learning import LearningTable
 
 MOST_METHODS = 12
-"""Methods on the first screen."""
+"""Largest number of methods on the first screen."""
 
 
 @dataclass
@@ -22,7 +22,7 @@ class TableQuestion:
     """Comparison on a table: its rows, the requirements on all methods, and the files of the answer."""
 
     file: str
-    """Name of the file, as it is reported."""
+    """Name of the file in reports."""
     learning: "LearningTable"
     dropped: tuple[str, ...]
     costs: Path | None
@@ -41,12 +41,12 @@ class TableQuestion:
 
     @property
     def name(self) -> str:
-        """The name of the table in results and studies: that of the file without its endings."""
+        """Name of the table in results and studies: the name of its file without endings."""
         return self.file.split(".")[0]
 
 
 class Column(NamedTuple):
-    """A measure as people read it: heading, width, digits, and what stands for a missing one."""
+    """Column of a measure: heading, width, format of digits, and text of a missing value."""
 
     measure: str
     heading: str
@@ -65,24 +65,24 @@ class Told:
 
     unit: str
     rows: str
-    """Unit of repetition, ``fold`` or ``seed``, and the name of the results of all units."""
+    """Unit of repetition, ``fold`` or ``seed``, and the name of several units in reports."""
     how: str
-    """Text behind the number of units."""
+    """Text after the number of units."""
     first: str
-    """Heading of the methods, as wide as their column."""
+    """Heading of the column of methods, in its full width."""
     columns: tuple[Column, ...]
-    """The measures."""
+    """Columns of the measures."""
     below: tuple[str, ...]
     """Sentences below the table."""
     details: tuple[str, ...]
-    """Sentences on what the columns mean."""
+    """Sentences on the meaning of the columns."""
     by: str
-    """Order of the methods, the first column in words."""
+    """Order of the methods, in words."""
     caution: str
-    """Caution on the order of the methods."""
+    """Sentence of caution about the order of the methods."""
     meaning: Mapping[str, Any]
     more: Mapping[str, Any] = field(default_factory=dict)
-    """JSON entries before the methods, and behind them."""
+    """JSON entries before the methods, and after them."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,9 @@ class TableComparison:
     """Name of the table."""
     results: "pd.DataFrame"
     means: "pd.DataFrame"
-    """A row per unit and method, and a row per method."""
+    """Rows per unit and method, and rows per method."""
     n_wanted: int
-    """Units that were requested."""
+    """Number of requested units."""
     seconds: float
     """Duration of the comparison, in seconds."""
     told: Told
@@ -103,11 +103,11 @@ class TableComparison:
 
     @property
     def n_done(self) -> int:
-        """Units in which every method was measured."""
+        """Number of units in which every method was measured."""
         return int(self.means[f"n_{self.told.unit}s"].iloc[0])
 
     def facts(self, out: Path | None, study: Path | None) -> dict[str, Any]:
-        """Return the facts of every command, and those of a comparison alone."""
+        """Return the facts that all commands have, and those of a comparison."""
         return {
             "command": "compare",
             "method": "comparison",
@@ -147,7 +147,7 @@ class TableComparison:
         print_fitted(first, methods, ["", *below], most=MOST_METHODS + 1, details=details)
 
     def _answer(self) -> str:
-        """Say the first method, and beside it the next one."""
+        """Return a sentence on the first method and the next one."""
         column = self.told.columns[0]
         best, *others = self.means.to_dict("records")
         accuracy = f"{best['accuracy']:.4f}"

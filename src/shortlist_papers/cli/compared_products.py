@@ -1,4 +1,4 @@
-"""A comparison of product lines as tables for people, and as facts for programs."""
+"""Comparison of methods on product lines as tables for people, and as facts for programs."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ PAIRS = (
 
 
 def summary_lines(model: Path, comparison: "Comparison", asked: "AskedQuestion") -> list[str]:
-    """Return sentences on what was compared, the joint front and the box of the indicators."""
+    """Return sentences on the comparison, the joint front and the box of the indicators."""
     from shortlist.cli.text.front_text import front_status
     from shortlist.results.proof import proof_text
 
@@ -60,7 +60,7 @@ def summary_lines(model: Path, comparison: "Comparison", asked: "AskedQuestion")
 
 
 def comparison_tables(comparison: "Comparison") -> "list[Table]":
-    """Return the tables of methods, of median runs where a method has several, and of pairs."""
+    """Return tables of methods, of median runs if a method has several, and of pairs."""
     from shortlist.report.page import Table
 
     tables = comparison.tables
@@ -109,7 +109,7 @@ def comparison_tables(comparison: "Comparison") -> "list[Table]":
 
 
 def product_comparison_facts(comparison: "Comparison", asked: "AskedQuestion") -> dict[str, Any]:
-    """Return the JSON of the command."""
+    """Return the facts of the comparison for JSON."""
     from shortlist.cli.text.front_text import front_facts, front_status
 
     tables = comparison.tables
@@ -147,7 +147,7 @@ def box_ranges(comparison: "Comparison") -> dict[str, tuple[float, float]]:
 
 
 def _indicators(quality: "Quality") -> Sequence[str]:
-    """Return hypervolume, spread, IGD+ and epsilon; a dash where there are no points."""
+    """Return hypervolume, spread, IGD+ and epsilon as text; a dash without points."""
     if not quality.n_points:
         return "0.0000", "-", "-", "-"
     return tuple(
@@ -166,7 +166,7 @@ def _share(share: float) -> str:
 
 
 def write_report(path: Path, model: Path, comparison: "Comparison", asked: "AskedQuestion") -> None:
-    """Write the page with tables and charts."""
+    """Write the page of a comparison, with tables and charts."""
     from shortlist.report.page import Heading, Text, page, write_page
     from shortlist_papers.comparison_pages import product_comparison_parts
 
@@ -182,7 +182,7 @@ def write_report(path: Path, model: Path, comparison: "Comparison", asked: "Aske
 
 
 MOST_METHODS = 12
-"""Methods on the first screen."""
+"""Largest number of methods on the first screen."""
 
 
 def print_product_comparison(
@@ -193,7 +193,7 @@ def print_product_comparison(
     *,
     details: bool = False,
 ) -> None:
-    """Print which method found most, the methods best first, and the files; with details every table."""
+    """Print the best method, all methods best first, and the files; with details every table."""
     from shortlist.cli.text.front_text import look_at
 
     below = []
@@ -226,12 +226,15 @@ def print_product_comparison(
 
 
 def best_first(comparison: "Comparison") -> "list[MethodRow]":
-    """Return the methods, the one with the largest hypervolume first, the faster of equals."""
+    """Return the methods by hypervolume, the largest first, and of equals the faster one."""
     return sorted(comparison.rows, key=lambda row: (-row.union.hypervolume, row.seconds))
 
 
 def answer_text(comparison: "Comparison") -> str:
-    """Say which method has the largest hypervolume, and how long it and the next one took."""
+    """Return a sentence on the method with the largest hypervolume.
+
+    It has the time of this method and of the next one.
+    """
     best, *others = best_first(comparison)
     n_joint = 0 if comparison.tables is None else len(comparison.tables.joint)
 
@@ -247,7 +250,7 @@ def answer_text(comparison: "Comparison") -> str:
 
 
 def _first_table(ordered: "Sequence[MethodRow]") -> "Table":
-    """Return the table of methods with the columns that decide."""
+    """Return the table of methods with the columns of the first screen."""
     from shortlist.report.page import Table
 
     complete = any(row.share is not None for row in ordered)

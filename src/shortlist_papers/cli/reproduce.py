@@ -1,4 +1,4 @@
-"""`shortlist reproduce`: a paper's experiments run again, with the published values."""
+"""Command `shortlist reproduce`: a paper's experiments run again, beside the published values."""
 
 import dataclasses
 import functools
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shortlist_papers.paper import Extent, Paper, PaperPlan, Reproduction, ResultTable
 
 STOPPED, OTHER_ROWS = 3, 1
-"""Exit codes where units are left, and where stored rows do not come again."""
+"""Exit codes for unfinished units, and for stored rows that differ."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ExtentOptions:
     time_limit: Annotated[float | None, "Time limit of each exact method or program, in seconds."] = None
 
     def read(self) -> "Extent":
-        """Return the extent that the options name."""
+        """Return the extent of the options."""
         from shortlist.errors import BadInputError
         from shortlist_papers.paper import Extent
 
@@ -122,7 +122,7 @@ def reproduce(
 
 
 def _check(paper: str, plan: "PaperPlan", path: Path, *, details: bool, json: bool) -> None:
-    """Run some units of a plan again, and say which stored rows differ; exit with 1 if some do."""
+    """Run some units of a plan again, and print the stored rows that differ; exit with 1 if there are any."""
     from shortlist.cli.work import long_work
     from shortlist_papers.paper import ResultTable
     from shortlist_papers.stored import OTHERWISE, checked_rows, drawn_units, stored_rows
@@ -169,7 +169,7 @@ def _paper(name: str) -> "Paper":
 
 
 def _made(folder: str | None) -> Path | None:
-    """Return the folder for results, made if need be, before any work."""
+    """Return the folder for results, created if needed, before any work."""
     from shortlist.errors import UnwritableFileError
 
     if folder is None:
@@ -217,7 +217,7 @@ def _facts(paper: "Paper", found: "Reproduction", extent: "Extent") -> dict[str,
 
 
 def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any], *, details: bool) -> None:
-    """Print the number of claims that hold, those that do not, and the files; with details all tables."""
+    """Print the number of claims that hold, the other claims, and the files; with details all tables."""
     from shortlist._words import counted
     from shortlist_papers.tables import as_text
 
@@ -244,7 +244,7 @@ def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any], *, deta
 
 
 def _larger(paper: "Paper", claims: "ResultTable") -> list[str]:
-    """Return a line with the scale that measures what this one does not, and its time where that is known."""
+    """Return a line on the scale that measures the missing claims, with its time if known."""
     from shortlist._words import counted
     from shortlist_papers.claims import TOO_FEW
     from shortlist_papers.paper import SCALES, scale_seconds, shown_time
@@ -273,7 +273,7 @@ def _failed(claims: "ResultTable") -> list[str]:
 
 
 def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> list[str]:
-    """Write every table as CSV, all of them as a page, also in Markdown, and the rows they are made of."""
+    """Write every table as CSV, all of them as a page and in Markdown, and the rows behind them."""
     from shortlist.cli.text.output import save
     from shortlist.files import write_text
     from shortlist.report.page import page

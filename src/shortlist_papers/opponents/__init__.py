@@ -1,1 +1,1 @@
-"""The systems that multi-stage classifiers are compared with, each with a reject and a price per row."""
+"""Opponents of multi-stage classifiers, each with a reject and a price per row."""

@@ -1,6 +1,6 @@
-"""Kernels of the Greedy Miser: growing one regression tree whose splits pay for their features, and walking.
+"""Kernels of the Greedy Miser: growing a regression tree whose splits pay for features, and following it.
 
-A tree is a heap: node k has the children 2k + 1 and 2k + 2, and -1 as its column where it is a leaf.
+A tree is a heap: node k has the children 2k + 1 and 2k + 2; a leaf has the column -1.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,8 @@ def minimise_quadratic(
     """Minimise ½ (b - β)ᵀ H (b - β) + gᵀ(b - β) + Σ penalties |b| over b, from b = β, in place.
 
     `gradient` is g, and becomes the gradient at the answer. Coordinates whose curvature is 0 stay. Ends when
-    no step of a sweep changes the gradient's own scale by more than `tolerance`; returns the sweeps made.
+    no step of a sweep changes a gradient by more than `tolerance` on its own scale; returns the number of
+    sweeps.
     """
     size = beta.shape[0]
     for sweep in range(MOST_SWEEPS):
@@ -47,7 +48,7 @@ def minimise_quadratic(
 
 
 class SortedColumns(NamedTuple):
-    """The rows that grow trees."""
+    """Rows for growing trees, sorted by each column."""
 
     columns: FloatTable
     """Values, ``(n_columns, n_rows)``."""
@@ -58,26 +59,27 @@ class SortedColumns(NamedTuple):
 
 
 class GrownTree(NamedTuple):
-    """One tree, to be written."""
+    """Arrays of one tree, to be written."""
 
     split_columns: Longs
-    """Column that each node asks, -1 for a leaf, ``(n_nodes,)``."""
+    """Column that each node compares, ``(n_nodes,)``; -1 for a leaf."""
     thresholds: Floats
-    """A row goes to the first child where its value is at most this, ``(n_nodes,)``."""
+    """Threshold of each node, ``(n_nodes,)``; values up to it go to the first child."""
     means: Floats
     """Mean residual of each leaf, ``(n_nodes,)``."""
     leaves: Longs
     """Leaf of each row, ``(n_rows,)``."""
     room: FloatTable
-    """Room to work in, ``(6, n_nodes)``: row count and sum of each node; count, sum and last value left of a
-    split; and the best gain."""
+    """Scratch memory, ``(6, n_nodes)``: row count and sum of each node; count, sum and last value left of a
+    split; and the best gain.
+    """
 
 
 @kernel("void(SortedColumns, float64[::1], float64[::1], int64, GrownTree)")
 def grow_tree(
     rows: SortedColumns, residuals: Floats, charges: Floats, n_levels: int, tree: GrownTree
 ) -> None:
-    """Grow one tree level by level, where a split by feature f costs ``charges[f]``."""
+    """Grow one tree level by level, in which a split by feature f costs ``charges[f]``."""
     columns, orders, feature_of = rows.columns, rows.orders, rows.feature_of
     split_columns, thresholds, means = tree.split_columns, tree.thresholds, tree.means
     leaves, room = tree.leaves, tree.room
@@ -159,9 +161,11 @@ def walk_trees(
     scores: Floats,
     bought: Flags,
 ) -> None:
-    """Add the leaf of every tree to the scores, ``(n_rows, n_outputs)``, and mark the features on the way.
+    """Add the leaf values of every tree to the scores, and mark the features on each row's paths.
 
-    Tree t counts for output t modulo n_outputs.
+    The scores have the shape ``(n_rows, n_outputs)``.
+
+    Tree t adds to output t modulo n_outputs.
     """
     n_outputs = scores.shape[1]
     for i in range(rows.shape[0]):

@@ -37,38 +37,38 @@ if TYPE_CHECKING:
 
 
 class BudgetedModel(Protocol):
-    """A fitted classifier that knows what it reads of each row."""
+    """Fitted classifier that knows the features it reads of each row."""
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities of encoded rows, ``(n_rows, n_classes)``."""
 
     def bought(self, rows: NDArray[np.float64]) -> Mask:
-        """Return the features that each encoded row needs, ``(n_rows, n_features)``."""
+        """Return the mask of the features that each encoded row needs, ``(n_rows, n_features)``."""
 
 
 @saved_from("shortlist_papers")
 @dataclass(frozen=True, eq=False)
 class OneSubset:
-    """One classifier that reads the same features of every row."""
+    """Classifier that reads the same features of every row."""
 
     subset: Mask
     """Features that every row buys, ``(n_features,)``."""
     model: Any
-    """Fitted model that predicts from them."""
+    """Fitted model that predicts from these features."""
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities, ``(n_rows, n_classes)``."""
         return np.asarray(self.model.probabilities(rows))
 
     def bought(self, rows: NDArray[np.float64]) -> Mask:
-        """Return the subset, once per row."""
+        """Return the mask of the features, repeated for each row, ``(n_rows, n_features)``."""
         return np.broadcast_to(self.subset, (len(rows), len(self.subset)))
 
 
 @saved_from("shortlist_papers")
 @dataclass(frozen=True, eq=False)
 class FixedStages:
-    """Stages in a fixed order; a row pays for those that it reaches."""
+    """Stages in a fixed order; a row pays for the stages that it reaches."""
 
     staged: StagedModel
 
@@ -77,19 +77,19 @@ class FixedStages:
         return stage_probabilities(self.staged, rows, decide_known(self.staged, rows).stages)
 
     def bought(self, rows: NDArray[np.float64]) -> Mask:
-        """Return the features of every stage up to the one that each row reached."""
+        """Return the mask of the features up to the stage that each row reached, ``(n_rows, n_features)``."""
         known = np.array([stage.subset for stage in self.staged.stages])
         return np.asarray(known[decide_known(self.staged, rows).stages - 1])
 
 
 def indicator_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn least-squares estimates of class indicators into probabilities.
+    """Return class probabilities from least-squares estimates of class indicators, ``(n_rows, n_classes)``.
 
-    The mean of a 0/1 indicator is a probability, so its estimate is one after it was cut to [0, 1]. Several
-    classes are then divided by their sum; where every estimate is 0 or less, all classes are equal.
+    The mean of a 0/1 indicator is a probability, so its estimate is cut to [0, 1]. The estimates of several
+    classes are divided by their sum; if all are 0 or less, all classes get the same probability.
 
-    `scores`, ``(n_rows, n_outputs)``: one output: the estimate for the second of two classes. Otherwise one
-    per class.
+    `scores`, ``(n_rows, n_outputs)``: a single output is the estimate for the second of two classes;
+    otherwise there is one per class.
 
     >>> indicator_probabilities(np.array([[0.25], [1.5]])).tolist()
     [[0.75, 0.25], [0.0, 1.0]]
@@ -105,13 +105,14 @@ def indicator_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 RULES_OF_TUNING = {"sum": "aggregate", "accuracy": "right"}
-"""Rules that choose settings, by the column of ``tuning_`` that is to be large: the sum of coverage,
-conclusive accuracy and 1 - cost / price of all features, or the share of all validation rows whose most
-probable class is right.
+"""Rules that choose settings, with the column of ``tuning_`` that each maximises.
+
+It is the sum of coverage, conclusive accuracy and 1 - cost / price of all features, or the share of all
+validation rows whose most probable class is right.
 """
 
 Candidates: TypeAlias = Iterator[tuple[dict[str, Any], BudgetedModel]]
-"""Settings, and what was fitted with them, one after the other."""
+"""Pairs of settings and the model fitted with them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +126,7 @@ class AskedOpponent:
 
 
 def _answers_every_row(estimator: "BudgetedClassifier") -> bool:
-    """Tell whether ``predict_proba`` exists: a rejected row's answer is no class."""
+    """Return whether ``predict_proba`` exists: a rejected row's answer is no class."""
     if not estimator.answer_rejected and estimator.REJECTS:
         raise AttributeError(
             "predict_proba needs `answer_rejected=True`, since the answer about a rejected row is no class. "
@@ -138,22 +139,22 @@ def _answers_every_row(estimator: "BudgetedClassifier") -> bool:
 class BudgetedClassifier(TableClassifier):
     """A classifier that pays for the features it reads, and rejects rows that it is not confident about.
 
-    Every opponent is fitted for each of its settings, and keeps the one whose :func:`aggregate` is largest on
-    the validation rows, the first of equals. A row is rejected where its largest class probability is below
-    the confidence threshold, after everything was bought: the terminal reject of Section 4.3 of
+    Every opponent is fitted for each of its settings, and keeps the setting with the largest
+    :func:`aggregate` on the validation rows, the first of equals. A row is rejected if its largest class
+    probability is below the confidence threshold after all purchases: the terminal reject of Section 4.3 of
     :cite:t:`Hamilton2022`.
 
-    Opponents are dataclasses, so that the constructor of each names these parameters beside its own, which is
-    where scikit-learn reads what it may set.
+    Opponents are dataclasses: the constructor of each names these parameters and its own, from which
+    scikit-learn reads the parameters.
 
     `feature_costs`: price per feature, at least 0, in any unit; None: 1 each. `confidence`: p̂, in (0, 1].
-    `validation_share`: part of the rows that chooses settings, unless :meth:`fit` gets validation rows.
+    `validation_share`: share of the rows that choose settings, unless :meth:`fit` gets validation rows.
     `reject_label`: answer for rejected rows; None: -1 for numeric classes, ``"REJECT"`` otherwise.
     `answer_rejected`: whether rejected rows get their most probable class; then :meth:`predict_proba` exists.
-    `classes_`: classes, sorted, ``(n_classes,)``. `costs_`: prices, in whole units. `settings_`: the settings
-    that won. `tuning_`: every setting, with ``coverage``, ``accuracy``, ``cost``, ``aggregate`` and ``right``
-    (see :data:`RULES_OF_TUNING`) on the validation rows. `by_rule_`: settings and model that each rule
-    chooses; :meth:`tuned_by` takes another one. `model_`: what predicts, from encoded rows. `reject_label_`:
+    `classes_`: classes, sorted, ``(n_classes,)``. `costs_`: prices, in whole units. `settings_`: the chosen
+    settings. `tuning_`: every setting, with ``coverage``, ``accuracy``, ``cost``, ``aggregate`` and ``right``
+    (see :data:`RULES_OF_TUNING`) on the validation rows. `by_rule_`: settings and model chosen by each rule;
+    :meth:`tuned_by` takes another one. `model_`: model that predicts from encoded rows. `reject_label_`:
     answer for rejected rows.
     """
 
@@ -182,15 +183,15 @@ class BudgetedClassifier(TableClassifier):
         cancellation: Cancellation | None = None,
         **unsupported: Any,
     ) -> Self:
-        """Fit every setting, and keep the best on the validation rows.
+        """Fit every setting, and keep the best one on the validation rows.
 
         Raises BadInputError if the input or a parameter cannot be used; the message says how to fix it.
         Raises FitsStoppedError if it was stopped before the first setting was fitted.
 
         `X`: rows, ``(n_samples, n_features)``; missing values and text columns are encoded, tied to their
-        feature. `y`: their classes, two or more, ``(n_samples,)``. `costs`: prices; they come before
+        feature. `y`: their classes, two or more, ``(n_samples,)``. `costs`: prices, which replace
         `feature_costs`. `validation`: rows that choose settings; otherwise `validation_share` of the rows,
-        stratified. `unsupported`: nothing, as weights of rows (``sample_weight``) are refused.
+        stratified. `unsupported`: always refused, such as weights of rows (``sample_weight``).
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
@@ -220,14 +221,14 @@ class BudgetedClassifier(TableClassifier):
         return self
 
     def tuned_by(self, rule: str) -> Self:
-        """Return the same fit with the settings that another rule chooses, of :data:`RULES_OF_TUNING`."""
+        """Return the same fit with the settings chosen by another rule of :data:`RULES_OF_TUNING`."""
         check_is_fitted(self, "by_rule_")
         other = copy(self)
         other.settings_, other.model_ = self.by_rule_[rule]
         return other
 
     def _reject_rule(self) -> RejectRule:
-        """Return the rule of confidence; a method without a reject is confident of everything."""
+        """Return the reject rule; a method without a reject is always confident."""
         rule = reject_rule(self.confidence, self.classes_)
         return rule if self.REJECTS else RejectRule((0.0,) * len(self.classes_))
 
@@ -247,7 +248,7 @@ class BudgetedClassifier(TableClassifier):
         }
 
     def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` for none."""
+        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` for a rejected one."""
         return labels_of(self.decisions(X).guesses, self.classes_, self.reject_label_)
 
     @available_if(_answers_every_row)
@@ -265,7 +266,7 @@ class BudgetedClassifier(TableClassifier):
         return np.asarray(self.costs_.price(self.features_bought(X)) / self.costs_.scale)
 
     def features_bought(self, X: Any) -> Mask:
-        """Mark the features that every row buys, ``(n_samples, n_features)``, each once."""
+        """Return the mask of the features that every row buys, ``(n_samples, n_features)``."""
         rows = self._encoded(X)
         return self.model_.bought(rows)
 
@@ -320,9 +321,9 @@ class BudgetedClassifier(TableClassifier):
 
 
 def tried(values: Any, argument: str, check: Any) -> tuple[Any, ...]:
-    """Return one value or several as a tuple, each checked; several are tuned on the validation rows.
+    """Return one value or several as a tuple, each checked; several are candidates of tuning.
 
-    Raises BadInputError if there is no value, or one that `check` refuses.
+    Raises BadInputError if there is no value, or `check` refuses one.
 
     >>> from shortlist._validation import as_not_negative
     >>> tried(0.5, "trade_off", as_not_negative), tried([1, 2], "trade_off", as_not_negative)
@@ -335,9 +336,9 @@ def tried(values: Any, argument: str, check: Any) -> tuple[Any, ...]:
 
 
 def price_stages(costs: FeatureCosts) -> Mask:
-    """Return the known features after each stage, ``(n_stages, n_features)``: a stage per price, rising.
+    """Return the known features after each stage, ``(n_stages, n_features)``: one stage per price, rising.
 
-    A feature's price is what it costs when it is bought alone.
+    The price of a feature is that of buying it alone.
 
     >>> from shortlist.multistage.problem.costs import feature_costs
     >>> price_stages(feature_costs([5, 1, 5, 2], "abcd")).astype(int).tolist()
@@ -352,11 +353,10 @@ class CostOrderedStages(BudgetedClassifier):
     """CO-T: a stage per distinct price, in increasing price, with a terminal reject.
 
     The cost-ordered heuristic of Section 4.3 of :cite:t:`Hamilton2022`: ℓ2 logistic regression at each stage,
-    and a row stops at the first stage that is confident. It has nothing to tune, so its validation rows only
-    measure it.
+    and a row stops at the first confident stage. It has no settings, so its validation rows only measure it.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
-    for every opponent, see :class:`BudgetedClassifier`.
+    in every opponent, see :class:`BudgetedClassifier`.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -374,13 +374,13 @@ class CostOrderedStages(BudgetedClassifier):
 
 @saved_from("shortlist_papers")
 class SingleStage(BudgetedClassifier):
-    """One logistic regression that buys every feature and answers every row.
+    """Logistic regression that buys every feature and answers every row.
 
     The traditional classifier of Section 4.3 of :cite:t:`Hamilton2022`, without a reject: `confidence` is
     checked and not used.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
-    for every opponent, see :class:`BudgetedClassifier`.
+    in every opponent, see :class:`BudgetedClassifier`.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)

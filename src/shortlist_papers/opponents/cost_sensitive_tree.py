@@ -24,7 +24,7 @@ from shortlist_papers.opponents.greedy_miser import feature_of_columns
 def gate_scores(design: Floats, coefficients: Floats, gate: Floats) -> Floats:
     """Return the scores that a node compares with its threshold, ``(n_rows,)``.
 
-    The threshold is the score of a row that fitted the tree, which must have the very same score again.
+    The threshold is the score of a fitted row, which must get exactly the same score again.
     """
     return products_in_order(design, products_in_order(coefficients, gate))
 
@@ -32,16 +32,16 @@ def gate_scores(design: Floats, coefficients: Floats, gate: Floats) -> Floats:
 @saved_from("shortlist_papers")
 @dataclass(frozen=True, eq=False)
 class LinearTree:
-    """A binary tree with a linear classifier and a gate at each node; node k has children 2k + 1, 2k + 2."""
+    """Binary tree with a linear classifier and a gate at each node; node k has children 2k + 1, 2k + 2."""
 
     coefficients: Floats
     """β of each node, for standardised columns with ones last, ``(n_nodes, n_columns + 1, n_outputs)``."""
     thresholds: Floats
-    """θ, ``(n_nodes,)``: a row goes to the first child where its gate score is above this."""
+    """Threshold θ of each node, ``(n_nodes,)``; a gate score above it leads to the first child."""
     inner: Flags
-    """Whether a node sends rows on, ``(n_nodes,)``; the others answer."""
+    """Mask of the nodes that send rows on, ``(n_nodes,)``; the others answer."""
     gate: Floats
-    """The gate score is the outputs times these, ``(n_outputs,)``."""
+    """Weights of the outputs in the gate score, ``(n_outputs,)``."""
     centres: Floats
     spreads: Floats
     """Spread of each column for standardising, ``(n_columns,)``."""
@@ -55,7 +55,7 @@ class LinearTree:
         return np.column_stack([(rows - self.centres) / self.spreads, np.ones(len(rows))])
 
     def leaves(self, design: Floats) -> Longs:
-        """Return the node that answers each row."""
+        """Return the index of the node that answers each row."""
         at = np.zeros(len(design), dtype=np.int64)
         for node in np.flatnonzero(self.inner):  # parents come before their children
             here = np.flatnonzero(at == node)
@@ -64,7 +64,7 @@ class LinearTree:
         return at
 
     def outputs(self, design: Floats, leaves: Longs) -> Floats:
-        """Return the output of the node of each row, ``(n_rows, n_outputs)``."""
+        """Return the output of each row's node, ``(n_rows, n_outputs)``."""
         said = np.empty((len(design), len(self.gate)))
         for node in np.unique(leaves):
             here = leaves == node
@@ -74,18 +74,18 @@ class LinearTree:
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities, ``(n_rows, n_classes)``.
 
-        A node estimates class indicators: of -1 and +1 for two classes, of 0 and 1 for each of several.
+        Each node estimates class indicators: -1 and +1 for two classes, 0 and 1 for each of several.
         """
         design = self.design(rows)
         said = self.outputs(design, self.leaves(design))
         return indicator_probabilities((1.0 + said) / 2.0 if said.shape[1] == 1 else said)
 
     def bought(self, rows: NDArray[np.float64]) -> Mask:
-        """Return the features with a coefficient on the row's path, ``(n_rows, n_features)``, each once."""
+        """Return the mask of the features with a coefficient on each row's path, ``(n_rows, n_features)``."""
         return self.known()[self.leaves(self.design(rows))]
 
     def known(self) -> Mask:
-        """Mark the features bought on the way to each node, itself included, ``(n_nodes, n_features)``."""
+        """Return the mask of the features bought up to each node, ``(n_nodes, n_features)``."""
         known = np.zeros((len(self.inner), self.n_features), dtype=bool)
         for node in range(len(self.inner)):
             used = (self.coefficients[node, :-1] != 0).any(axis=1)
@@ -98,9 +98,9 @@ class LinearTree:
 def class_targets(labels: Longs, n_classes: int) -> tuple[Floats, Floats]:
     """Return the targets of a tree, ``(n_rows, n_outputs)``, and the weights of its gate.
 
-    Two classes: one output of -1 and +1, which is the gate score too. Several: an indicator each, and the
-    gate score is their class number between -1 and +1: regressing on that number, as the paper does, gives
-    the same scores, since least squares is linear in the targets.
+    Two classes have one output of -1 and +1, which is also the gate score. Several have an indicator each,
+    and the gate score is their class index scaled to [-1, +1]. The paper regresses on that number, with the
+    same scores, since least squares is linear in the targets.
     """
     if n_classes == 2:
         return np.where(labels[:, None] == 1, 1.0, -1.0), np.ones(1)
@@ -108,9 +108,10 @@ def class_targets(labels: Longs, n_classes: int) -> tuple[Floats, Floats]:
 
 
 def pruned(tree: LinearTree, rows: NDArray[np.float64], targets: Floats) -> LinearTree:
-    """Cut branches that do not lower the squared error on the validation rows, from below.
+    """Return the tree without branches that do not lower the squared error on the validation rows.
 
-    A node keeps its children only where the rows that reach it have a smaller error below than at the node.
+    From below, a node keeps its children only if the rows that reach it have a smaller error below than at
+    the node.
     """
     design = tree.design(rows)
     inner = tree.inner.copy()
@@ -133,14 +134,14 @@ def _error(tree: LinearTree, design: Floats, targets: Floats) -> float:
 
 
 SMOOTH = 1e-3
-"""Size, in standardised units, below which the root of a sum of squares is replaced by a parabola."""
+"""Size, in standardised units, below which a parabola replaces the root of a sum of squares."""
 TINY = 1e-2
-"""A feature whose coefficients at a node have a smaller length than this is not bought there."""
+"""Length of a feature's coefficients at a node below which the feature is not bought there."""
 
 
 @dataclass(frozen=True, eq=False)
 class TreeLoss:
-    """The loss of a tree on some rows, and its gradient.
+    """Loss of a tree on some rows, and its gradient.
 
     With p the probability that a row reaches a node, 1 at the root, p·σ(g - θ) at the first child of a node
     and p·(1 - σ(g - θ)) at the second, where g is the gate score:
@@ -158,18 +159,18 @@ class TreeLoss:
     design: Floats
     """Standardised columns, ones last, ``(n_rows, n_columns + 1)``; the ones are free and bear no penalty."""
     targets: Floats
-    """Of shape ``(n_rows, n_outputs)``."""
+    """Target of each output, ``(n_rows, n_outputs)``."""
     gate: Floats
-    """The gate score is the outputs times these, ``(n_outputs,)``."""
+    """Weights of the outputs in the gate score, ``(n_outputs,)``."""
     feature_of: Longs
-    """Of shape ``(n_columns,)``."""
+    """Index of the feature of each column, ``(n_columns,)``."""
     prices: Floats
-    """c, relative to the price of all features, ``(n_features,)``."""
+    """Prices c, relative to the price of all features, ``(n_features,)``."""
     trade_off: float
     sparsity: float
-    """λ and ρ."""
+    """Factors of the price, λ, and of the ℓ1 norm, ρ."""
     n_levels: int
-    """Levels of nodes; the last are leaves."""
+    """Number of levels of nodes; the last level has the leaves."""
 
     @property
     def n_nodes(self) -> int:
@@ -177,7 +178,10 @@ class TreeLoss:
         return int(2**self.n_levels - 1)
 
     def value(self, coefficients: Floats, thresholds: Floats) -> float:
-        """Return the loss of all nodes, ``(n_nodes, n_columns + 1, n_outputs)`` and ``(n_nodes,)``."""
+        """Return the loss at coefficients, ``(n_nodes, n_columns + 1, n_outputs)``, and thresholds.
+
+        The thresholds have the shape ``(n_nodes,)``.
+        """
         return self.smooth_value(coefficients, thresholds) + self.sparsity * float(
             np.abs(coefficients[:, :-1]).sum()
         )
@@ -187,7 +191,7 @@ class TreeLoss:
         return float(self._forward(coefficients, thresholds).to_go[0].mean())
 
     def gradient(self, coefficients: Floats, thresholds: Floats, node: int) -> tuple[Floats, float, Floats]:
-        """Return the gradient of the smooth part for one node's β and θ, and how much each row of β curves.
+        """Return the gradient of the smooth part for one node's β and θ, and the curvature of each row of β.
 
         The curvature is that of the squared error and of the bound on the price, without the gate's.
         """
@@ -239,7 +243,10 @@ class TreeLoss:
 
 @dataclass(frozen=True, eq=False)
 class _Forward:
-    """Result of a pass over the tree per node: outputs, open gates, reach, loss from there on, and roots."""
+    """Result of a pass over the tree, per node.
+
+    It has outputs, open gates, reach, loss from the node on, and roots.
+    """
 
     outputs: Floats
     opened: Floats
@@ -258,7 +265,7 @@ def _path(node: int) -> list[int]:
 def lower_loss(
     loss: TreeLoss, coefficients: Floats, thresholds: Floats, *, free: Flags, n_sweeps: int, tolerance: float
 ) -> list[float]:
-    """Lower the loss in place, a node at a time, and return its value before and after every sweep.
+    """Lower the loss in place, a node at a time; return its value at first and after every sweep.
 
     A step is a proximal gradient step of one node's β and θ, scaled by the curvature of each coefficient, and
     halved until the quadratic bound at the old
@@ -281,7 +288,7 @@ def lower_loss(
 def _step(
     loss: TreeLoss, coefficients: Floats, thresholds: Floats, node: int, *, free: Flags, size: float
 ) -> float:
-    """Take one step at a node; return its size, or the size tried last where none lowers the loss."""
+    """Take one step at a node; return its size, or the last tried size if none lowers the loss."""
     before = loss.smooth_value(coefficients, thresholds)
     pull, turn, curvature = loss.gradient(coefficients, thresholds, node)
     old, old_threshold, scale = coefficients[node].copy(), float(thresholds[node]), curvature[:, None]
@@ -301,12 +308,12 @@ def _step(
 
 
 def train_tree(loss: TreeLoss, *, n_sweeps: int = 60, tolerance: float = 1e-4) -> tuple[Floats, Floats]:
-    """Train a tree level by level, then fix which features are bought, and refit without their price.
+    """Train a tree level by level, then fix the bought features, and fit it again without their price.
 
-    The root starts from least squares. When a level has settled, its nodes get children that start as copies
-    of them, with the median gate score of the rows that reach them as θ. All nodes then go on together,
-    a top-down start as :cite:t:`Xu2014` have one. At last coefficients of features that are nearly
-    absent at a node become 0, λ and ρ are dropped, and the others are fitted again.
+    The root starts from least squares. When a level has settled, its nodes get children that start as copies,
+    with the median gate score of the rows that reach them as θ. All nodes are then trained further, a
+    top-down start as in :cite:t:`Xu2014`. At the end coefficients of features that are nearly absent at a
+    node become 0, λ and ρ are dropped, and the others are fitted again.
 
     `coefficients`, which it returns, ``(n_nodes, n_columns + 1, n_outputs)``. `thresholds`, which it returns,
     ``(n_nodes,)``.
@@ -362,10 +369,10 @@ class CSTC(BudgetedClassifier):
     pays for the features with a coefficient on its path, each once, and the last node answers.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
-    for every opponent, see :class:`BudgetedClassifier`. `trade_off`: λ, at least 0, relative to the price of
+    in every opponent, see :class:`BudgetedClassifier`. `trade_off`: λ, at least 0, relative to the price of
     all features; several are tuned. `sparsity`: ρ, at least 0. `n_levels`: levels of nodes, from 1 to 8.
 
-    In the loss a feature's price is what it costs alone; what rows pay is exact, groups included.
+    In the loss a feature has the price of buying it alone; rows pay the exact price, groups included.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)

@@ -1,4 +1,4 @@
-"""The Greedy Miser: boosted regression trees whose splits pay for the features that they are first to use."""
+"""The Greedy Miser: boosted regression trees whose splits pay for each feature at its first use."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,9 +32,9 @@ class MiserTrees:
     """Boosted trees, each a heap: the children of node k are 2k + 1 and 2k + 2."""
 
     split_columns: Longs
-    """Column that a node asks, ``(n_trees, n_nodes)``; -1 for leaves."""
+    """Column that each node compares, ``(n_trees, n_nodes)``; -1 for leaves."""
     thresholds: Floats
-    """A row goes to the first child where its value is at most this, ``(n_trees, n_nodes)``."""
+    """Threshold of each node, ``(n_trees, n_nodes)``; values up to it go to the first child."""
     values: Floats
     """Increment of the score by each leaf, the learning rate included, ``(n_trees, n_nodes)``."""
     start: Floats
@@ -42,12 +42,12 @@ class MiserTrees:
     feature_of: Longs
     """Feature of each column, ``(n_columns,)``."""
     loss: str
-    """Link from scores to probabilities. One of ``"logistic"``, ``"squared"``."""
+    """Name of the link from scores to probabilities, ``"logistic"`` or ``"squared"``."""
     n_features: int
     """Number of features."""
 
     def first(self, n_rounds: int) -> "MiserTrees":
-        """Return the first rounds alone, one tree per output each."""
+        """Return the trees of the first rounds, one tree per output each."""
         n = n_rounds * len(self.start)
         return replace(
             self, split_columns=self.split_columns[:n], thresholds=self.thresholds[:n], values=self.values[:n]
@@ -58,7 +58,7 @@ class MiserTrees:
         return score_probabilities(self._walked(rows)[0], self.loss)
 
     def bought(self, rows: NDArray[np.float64]) -> Mask:
-        """Return the features on the row's paths over all trees, ``(n_rows, n_features)``, each once."""
+        """Return the mask of the features on each row's paths over all trees, ``(n_rows, n_features)``."""
         return self._walked(rows)[1]
 
     def _walked(self, rows: NDArray[np.float64]) -> tuple[Floats, Mask]:
@@ -74,10 +74,10 @@ class MiserTrees:
 
 
 def score_probabilities(scores: Floats, loss: str) -> Floats:
-    """Turn scores into class probabilities: by the logistic function, or as estimates of indicators.
+    """Return class probabilities from scores: by the logistic function, or as estimates of indicators.
 
-    With two classes and the logistic loss the one score is the log-odds of the second; with several, the
-    scores are those of a softmax.
+    With two classes and the logistic loss the single score is the log-odds of the second class; several
+    classes have a softmax.
     """
     if loss == "squared":
         return indicator_probabilities(scores)
@@ -89,7 +89,7 @@ def score_probabilities(scores: Floats, loss: str) -> Floats:
 def negative_gradient(scores: Floats, targets: Floats, loss: str) -> Floats:
     """Return -∂loss/∂H of every row and output, ``(n_rows, n_outputs)``.
 
-    Squared loss ½(y - H)²: y - H. Logistic loss: y - p, with y the 0/1 indicator. For two classes that is
+    Squared loss ½(y - H)²: y - H. Logistic loss: y - p, with y the 0/1 indicator. For two classes that equals
     y/(1 + exp(yH)) with y of -1 and +1.
     """
     if loss == "squared":
@@ -100,20 +100,20 @@ def negative_gradient(scores: Floats, targets: Floats, loss: str) -> Floats:
 
 @dataclass(frozen=True)
 class MiserSettings:
-    """Growth of Greedy Miser."""
+    """Settings for growing the trees of the Greedy Miser."""
 
     loss: str = "logistic"
-    """One of ``"logistic"``, ``"squared"``."""
+    """Name of the loss, ``"logistic"`` or ``"squared"``."""
     trade_off: float = 0.1
-    """λ, per row and relative to the price of all features, so that neither the number of rows nor the unit
-    of the prices matters.
+    """Factor λ of prices, per row and relative to the price of all features, so that neither the number of
+    rows nor the unit of the prices matters.
     """
     n_trees: int = 100
-    """Rounds."""
+    """Number of rounds."""
     learning_rate: float = 0.1
-    """ν."""
+    """Learning rate ν."""
     n_levels: int = 3
-    """Splits between root and leaf at most."""
+    """Largest number of splits between root and leaf."""
 
 
 def grow_miser(
@@ -125,20 +125,20 @@ def grow_miser(
     *,
     settings: MiserSettings,
 ) -> MiserTrees:
-    """Grow boosted trees, ``H ← H + ν·h``, which pay for features (after :cite:t:`Xu2012`).
+    """Return boosted trees, ``H ← H + ν·h``, which pay for features (after :cite:t:`Xu2012`).
 
     A node takes the column of feature f and the threshold that minimise, over the residuals r of its rows,
 
         -(Σ_L r)² / n_L - (Σ_R r)² / n_R + λ·n·c_f / ΣC,
 
-    where c_f is 0 once a finished tree has used the feature, and otherwise what it costs in addition to the
+    Here c_f is 0 once a finished tree has used the feature, and otherwise its price in addition to the
     features used by then. Thresholds are midpoints between distinct values; of equal gains the first column
-    and the lowest threshold are taken. A node is split only where that is below -(Σ r)² / n_node, and a leaf
-    answers the mean of its residuals. Several classes have one tree per class in every round, in their order.
+    and the lowest threshold are taken. A node is split only if the minimum is below -(Σ r)² / n_node, and a
+    leaf answers the mean of its residuals. Several classes have one tree per class in every round, in their
+    order.
 
-    The score starts at the class shares (squared loss), or at their logarithms (logistic), which costs
-    nothing; the paper does not say where it starts. Takes O(n_trees · n_outputs · n_levels · n_rows ·
-    n_columns) time.
+    The score starts at the class shares (squared loss), or at their logarithms (logistic), at no price, as
+    the paper gives no start. Takes O(n_trees · n_outputs · n_levels · n_rows · n_columns) time.
     """
     n_rows, n_nodes = len(rows), 2 ** (settings.n_levels + 1) - 1
     indicators = np.eye(n_classes)[labels]
@@ -175,7 +175,7 @@ def grow_miser(
 
 
 def added_prices(costs: FeatureCosts, known: Mask) -> NDArray[np.int64]:
-    """Return the increment of the price of the known features by each one, ``(n_features,)``, in units.
+    """Return the increment of the price by each further feature, ``(n_features,)``, in units.
 
     >>> from shortlist.multistage.problem.costs import feature_costs
     >>> costs = feature_costs([1, 2, 3], "abc", groups={"a": "g", "b": "g"}, first_prices={"g": 10})
@@ -202,10 +202,10 @@ class GreedyMiser(BudgetedClassifier):
     paths over all trees, each once.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
-    for every opponent, see :class:`BudgetedClassifier`. `loss`, one of ``"logistic"`` and ``"squared"``: what
-    is boosted. `trade_off`: λ, at least 0: what a feature costs, per row and relative to the price of all
-    features; several are tuned. `n_trees`: rounds; several are tuned. `learning_rate`: ν. `n_levels`: splits
-    between root and leaf at most, from 1 to 10.
+    in every opponent, see :class:`BudgetedClassifier`. `loss`: ``"logistic"`` or ``"squared"``. `trade_off`:
+    λ, at least 0: factor of prices, per row and relative to the price of all features; several are tuned.
+    `n_trees`: number of rounds; several are tuned. `learning_rate`: ν. `n_levels`: largest number of splits
+    between root and leaf, from 1 to 10.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -229,7 +229,7 @@ class GreedyMiser(BudgetedClassifier):
     n_levels: int = 3
 
     def _candidates(self, asked: AskedOpponent) -> Candidates:
-        """Yield every trade-off with every number of rounds; one growth serves all numbers."""
+        """Yield every trade-off with every number of rounds; the trees are grown once for all numbers."""
         rows, costs = asked.rows, asked.costs
         rounds = sorted(tried(self.n_trees, "n_trees", as_count))
         feature_of = feature_of_columns(rows)

@@ -1,4 +1,4 @@
-"""Logistic regressions with an ℓ1 penalty: paths over the penalty, and the two opponents made of them."""
+"""Logistic regressions with an ℓ1 penalty: paths over the penalty, and two opponents by them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,16 +36,16 @@ def lasso_path(
 ) -> Iterator[Floats]:
     """Yield the coefficients of ℓ1 logistic regression for each penalty, each started from the last.
 
-    Minimises Σ_i loss_i + λ Σ |β|, where the loss is the negative log-likelihood of two classes with one
-    score, or of several with one score each, and the last column, the ones, bears no penalty. A step is
-    Newton's: the quadratic at the current point with the penalty, minimised by coordinate descent
-    (:cite:t:`Friedman2010`), and halved until the objective falls.
+    Minimises Σ_i loss_i + λ Σ |β|. The loss is the negative log-likelihood of two classes with one score, or
+    of several with one score each; the last column, the ones, bears no penalty. A step is Newton's: the
+    quadratic at the current point with the penalty, minimised by coordinate descent (:cite:t:`Friedman2010`),
+    and halved until the objective falls.
 
-    `design`: standardised columns, ones last, ``(n_rows, n_columns + 1)``. `labels`: class numbers,
-    ``(n_rows,)``. `penalties`: λ, at least 0, best from large to small. `tolerance`: a penalty is done when
+    `design`: standardised columns, ones last, ``(n_rows, n_columns + 1)``. `labels`: class indices,
+    ``(n_rows,)``. `penalties`: λ, at least 0, best from large to small. `tolerance`: a penalty ends when
     Newton's step lowers the objective by less than this times 1 + its value. `coefficients`, which it yields:
-    a fresh array for each penalty, ``(n_scores, n_columns + 1)``; the intercepts of several classes sum to 0.
-    Where λ is 0 and the classes can be separated there is no minimum; then it is the point after 50 steps.
+    a new array for each penalty, ``(n_scores, n_columns + 1)``; the intercepts of several classes sum to 0.
+    If λ is 0 and the classes can be separated there is no minimum; the result is the point after 50 steps.
     """
     n_scores = 1 if n_classes == 2 else n_classes
     indicators = np.eye(n_classes)[labels]
@@ -91,7 +91,7 @@ def _objective(design: Floats, targets: Floats, beta: Floats, weights: Floats) -
 
 
 def _expansion(design: Floats, targets: Floats, beta: Floats) -> tuple[Floats, Floats]:
-    """Return gradient and Hessian of the negative log-likelihood, class after class."""
+    """Return gradient and Hessian of the negative log-likelihood, with the classes one after the other."""
     n_scores, size = targets.shape[1], design.shape[1]
     scores = design @ beta.reshape(n_scores, -1).T
     p = score_probabilities(scores, "logistic")
@@ -122,11 +122,11 @@ class CactLasso(BudgetedClassifier):
     the one with the largest g1 + g2 + (1 - g3* / ΣC) on the validation rows.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
-    for every opponent, see :class:`BudgetedClassifier`. `penalty`: λ, at least 0: see :func:`lasso_path`.
+    in every opponent, see :class:`BudgetedClassifier`. `penalty`: λ, at least 0: see :func:`lasso_path`.
     Several are tuned; default: 0, 0.1, ..., 100.
 
-    The paper does not say whether its loss is a sum or a mean, and whether columns were scaled: here it is a
-    sum, over standardised columns.
+    The paper states neither whether its loss is a sum or a mean, nor whether columns were scaled: here it is
+    a sum, over standardised columns.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -140,7 +140,7 @@ class CactLasso(BudgetedClassifier):
     penalty: float | Sequence[float] = PAPERS_PENALTIES
 
     def _candidates(self, asked: AskedOpponent) -> Candidates:
-        """Yield the path, from the largest penalty to the smallest."""
+        """Yield the models of the path, from the largest penalty to the smallest."""
         rows = asked.rows
         penalties = sorted(tried(self.penalty, "penalty", as_not_negative), reverse=True)
         design, centres, spreads = standardised(rows.fit_rows)
@@ -155,14 +155,14 @@ class CactLasso(BudgetedClassifier):
 @saved_from("shortlist_papers")
 @dataclass(eq=False, repr=False, kw_only=True)
 class L1Path(BudgetedClassifier):
-    """Features from an ℓ1 logistic path, then ℓ2 logistic regression on them: what many people do today.
+    """Features from an ℓ1 logistic path, then ℓ2 logistic regression on them: a common approach today.
 
     The penalty falls from the least that leaves every feature out, by equal factors, to a thousandth of it;
     every set of features on the way is fitted again with scikit-learn's usual penalty, which does not shrink
     the probabilities as the LASSO does. The best set on the validation rows is kept, and all rows buy it.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
-    for every opponent, see :class:`BudgetedClassifier`. `n_penalties`: length of the path, at least 2.
+    in every opponent, see :class:`BudgetedClassifier`. `n_penalties`: length of the path, at least 2.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -192,7 +192,7 @@ class L1Path(BudgetedClassifier):
 
 
 def least_empty_penalty(design: Floats, labels: Longs, n_classes: int) -> float:
-    """Return the least λ at which every coefficient is 0: the largest pull on one when all are 0."""
+    """Return the least λ at which every coefficient is 0: the largest gradient entry there."""
     indicators = np.eye(n_classes)[labels]
     pulls = (indicators - indicators.mean(axis=0)).T @ design[:, :-1]
     return float(np.abs(pulls).max(initial=0.0))

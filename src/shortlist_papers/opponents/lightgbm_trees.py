@@ -1,4 +1,4 @@
-"""LightGBM with prices of features, as an opponent; its rows pay for the features on their paths."""
+"""LightGBM with prices of features, as an opponent; rows pay for the features on their paths."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ from shortlist_papers.opponents.budgeted_classifier import (
 from shortlist_papers.opponents.greedy_miser import feature_of_columns
 
 CHARGES = {"feature": "cegb_penalty_feature_coupled", "row": "cegb_penalty_feature_lazy"}
-"""LightGBM's names for the payer of a feature: the model, once, or each row that needs it."""
+"""Names of LightGBM's penalties by payer of a feature: the model, once, or each row that needs it."""
 
 
 @saved_from("shortlist_papers")
 @dataclass(frozen=True, eq=False)
 class PricedBooster:
-    """The first rounds of a LightGBM booster, and which features lie above each leaf of its trees."""
+    """First rounds of a LightGBM booster, with the features above each leaf of its trees."""
 
     booster: Any
-    """The trees."""
+    """Fitted booster with all trees."""
     n_rounds: int
     """Number of boosting rounds that answer; a round has one tree, or one per class."""
     paths: tuple[Mask, ...]
-    """Features on the way to each leaf, ``(n_leaves, n_features)``; one per tree."""
+    """Mask of the features above each leaf, ``(n_leaves, n_features)``; one array per tree."""
     n_features: int
     """Number of features."""
 
@@ -44,7 +44,7 @@ class PricedBooster:
         return found if found.ndim == 2 else np.column_stack([1.0 - found, found])
 
     def bought(self, rows: NDArray[np.float64]) -> Mask:
-        """Return the features on the row's paths over all trees, ``(n_rows, n_features)``, each once."""
+        """Return the mask of the features on each row's paths over all trees, ``(n_rows, n_features)``."""
         leaves = self.booster.predict(rows, num_iteration=self.n_rounds, pred_leaf=True, num_threads=1)
         bought = np.zeros((len(rows), self.n_features), dtype=bool)
         for above, reached in zip(self.paths, np.asarray(leaves).T, strict=False):
@@ -53,7 +53,7 @@ class PricedBooster:
 
 
 def leaf_paths(booster: Any, feature_of: Longs, n_features: int) -> tuple[Mask, ...]:
-    """Return the features on the way to each leaf of each tree, from the booster's own description."""
+    """Return the mask of the features above each leaf of each tree, from the booster's own dump."""
     paths = []
     for tree in booster.dump_model()["tree_info"]:
         above = np.zeros((max(1, tree["num_leaves"]), n_features), dtype=bool)
@@ -74,18 +74,18 @@ def leaf_paths(booster: Any, feature_of: Longs, n_features: int) -> tuple[Mask, 
 class CostAwareLightGBM(BudgetedClassifier):
     """LightGBM that pays for every feature, once or for each row that needs it, with a terminal reject.
 
-    Gradient boosting with LightGBM's penalties for features (after :cite:t:`Peter2017`), what many people
-    would take today: by `charge` the model pays for a feature with its first split by it
+    Gradient boosting with LightGBM's penalties for features (after :cite:t:`Peter2017`), a common choice
+    today. By `charge` the model pays for a feature with its first split by it
     (``cegb_penalty_feature_coupled``), or every row that needs it pays (``cegb_penalty_feature_lazy``). The
-    penalty is the feature's price alone, relative to the price of all features, times `trade_off` and the
-    number of rows, or of those rows alone that need it. To answer, a row pays for the
-    features on its paths over all trees, each once. Needs the extra ``lightgbm``.
+    penalty is the price of the feature alone, relative to the price of all features, times `trade_off` and
+    the number of rows, or of those rows that need it. To be answered, a row pays for the features on its
+    paths over all trees, each once. Needs the extra ``lightgbm``.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
-    for every opponent, see :class:`BudgetedClassifier`. `trade_off`: what a feature costs, at least 0;
-    several are tuned. `charge`, one of ``"feature"`` and ``"row"``: who pays while the trees grow: the first
-    split by a feature, for all rows, or every row that reaches such a split for the first time. `n_trees`:
-    rounds; several are tuned. `learning_rate`: above 0. `n_leaves`: most leaves of a tree, at least 2.
+    in every opponent, see :class:`BudgetedClassifier`. `trade_off`: factor of prices, at least 0; several are
+    tuned. `charge`: payer while the trees grow: ``"feature"``, the first split by a feature, for all rows;
+    ``"row"``, every row that reaches such a split for the first time. `n_trees`: number of rounds; several
+    are tuned. `learning_rate`: above 0. `n_leaves`: largest number of leaves of a tree, at least 2.
 
     Raises MissingDependencyError if LightGBM is not installed; when fitting.
     """
@@ -105,12 +105,12 @@ class CostAwareLightGBM(BudgetedClassifier):
     charge: str = "feature"
 
     def check_options(self, y: Labels) -> None:
-        """Refuse a missing package too, before any long work."""
+        """Raise an error for unusable options or a missing package, before any long work."""
         super().check_options(y)
         needed_lightgbm()
 
     def _candidates(self, asked: AskedOpponent) -> Candidates:
-        """Yield every trade-off with every number of rounds; one booster serves all numbers."""
+        """Yield every trade-off with every number of rounds; one booster is fitted for all numbers."""
         rows, costs = asked.rows, asked.costs
         lightgbm = needed_lightgbm()
         rounds = sorted(tried(self.n_trees, "n_trees", as_count))
@@ -143,7 +143,7 @@ class CostAwareLightGBM(BudgetedClassifier):
 
 
 def needed_lightgbm() -> Any:
-    """Return the package LightGBM; raises MissingDependencyError if it is not installed."""
+    """Return the package LightGBM; raise MissingDependencyError if it is not installed."""
     try:
         import lightgbm
     except ImportError:

@@ -27,22 +27,22 @@ from shortlist_papers.opponents.cost_sensitive_tree import (
 from shortlist_papers.opponents.greedy_miser import added_prices, feature_of_columns
 
 LEAST_ROWS = 20
-"""A node with fewer rows answers, and is not split."""
+"""Number of rows below which a node answers, and is not split."""
 LEAST_GAIN = 1e-9
-"""A feature that explains a smaller share of the squared targets than this is not taken."""
+"""Share of the squared targets below which a feature's gain is too small."""
 SAME_GAIN = 1e-9
-"""Gains that differ by a smaller share than this are equal: their last bits are the processor's."""
+"""Relative difference of gains up to which they are equal: their last bits depend on the processor."""
 
 
 def grow_submodular(
     design: Floats, targets: Floats, gate: Floats, feature_of: Longs, costs: FeatureCosts, *,
     node_budget: float, n_levels: int,
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:  # fmt: skip
-    """Grow the tree of :cite:t:`Kusner2014`: each node buys features greedily and halves its rows.
+    """Return the tree of :cite:t:`Kusner2014`, in which each node buys features greedily and halves its rows.
 
-    A node knows what the nodes above it bought, and may spend `node_budget` times the price of all features
-    on more. It takes the feature with the largest fall of the squared error per price added
-    (:func:`greedy_features`), as long as it can pay. θ is the median of the gate scores.
+    A node knows the features that nodes above it bought, and may spend `node_budget` times the price of all
+    features on more. It takes the feature with the largest decrease of the squared error per price
+    (:func:`greedy_features`) while its budget lasts. θ is the median of the gate scores.
 
     A node takes O(n_rows · n_columns · n_taken) time, where features are one column each.
 
@@ -79,15 +79,15 @@ def grow_submodular(
 def greedy_features(
     design: Floats, targets: Floats, feature_of: Longs, costs: FeatureCosts, known: Mask, *, budget: float
 ) -> Mask:
-    """Take features in the order of what they explain per price, as long as the budget lasts.
+    """Return the mask of features taken greedily by gain per price, while the budget lasts.
 
-    What a feature explains is the fall of the least-squares error when its columns join those taken; per
-    price is per price added to what is known (free features come first, by what they explain). Of equals the
-    first is taken. Columns are kept orthogonal to those taken, so a step costs one pass over the design.
+    The gain of a feature is the decrease of the least-squares error when its columns join those taken. The
+    price is in addition to the known features; free features come first, by their gain. Of equals the first
+    is taken. Columns are kept orthogonal to those taken, so a step costs one pass over the design.
 
-    `design`: the last column, ones, is always there, ``(n_rows, n_columns + 1)``. `targets`, ``(n_rows,
-    n_outputs)``. `feature_of`, ``(n_columns,)``. `known`: bought before, so free now, ``(n_features,)``.
-    `budget`: what may be spent, in units.
+    `design`: the last column, ones, is always used, ``(n_rows, n_columns + 1)``. `targets`, ``(n_rows,
+    n_outputs)``. `feature_of`, ``(n_columns,)``. `known`: features bought before, which are free,
+    ``(n_features,)``. `budget`: largest price to spend, in units.
     """
     columns = design[:, :-1] - design[:, :-1].mean(axis=0)
     scale = np.sqrt((columns**2).sum(axis=0))
@@ -115,7 +115,7 @@ def greedy_features(
 
 
 def _explained(columns: Floats, rest: Floats, scale: Floats) -> tuple[float, Floats]:
-    """Return the share of the squared rest that some columns explain, and an orthonormal basis of them."""
+    """Return the share of the squared residuals that columns explain, and an orthonormal basis of them."""
     if columns.shape[1] == 1:  # the usual case, without a decomposition
         length = np.sqrt((columns**2).sum())
         basis = columns / length if length > 1e-7 * max(float(scale[0]), 1e-300) else columns[:, :0]
@@ -126,9 +126,9 @@ def _explained(columns: Floats, rest: Floats, scale: Floats) -> tuple[float, Flo
 
 
 def least_squares(design: Floats, targets: Floats, feature_of: Longs, taken: Mask) -> Floats:
-    """Return the coefficients of least squares on the columns of some features and the ones.
+    """Return the least-squares coefficients on the columns of some features and the ones.
 
-    Of several answers it is the shortest; the other coefficients are 0.
+    Of several solutions it is the shortest; the other coefficients are 0.
     """
     used = np.append(taken[feature_of], True)
     coefficients = np.zeros((design.shape[1], targets.shape[1]))
@@ -145,8 +145,8 @@ class ASTC(BudgetedClassifier):
     validation rows.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
-    for every opponent, see :class:`BudgetedClassifier`. `node_budget`: what each node may spend, as a share
-    of the price of all features, at least 0; several are tuned. `n_levels`: levels of nodes, from 1 to 8.
+    in every opponent, see :class:`BudgetedClassifier`. `node_budget`: budget of each node, as a share of the
+    price of all features, at least 0; several are tuned. `n_levels`: levels of nodes, from 1 to 8.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)

@@ -12,17 +12,17 @@ from shortlist.arrays import Bytes, Floats, Longs, Shorts
 
 
 class ClauseLists(NamedTuple):
-    """Clauses, one after the other."""
+    """Clauses in two arrays."""
 
     literals: Shorts
-    """Signed numbers of variables, from 1."""
+    """Signed numbers of variables, from 1, one clause after the other."""
     offsets: Longs
     """Index of each clause's beginning in `literals`, and of the end of the last one."""
 
 
 @kernel("boolean(int64, uint8[::1], ClauseLists)")
 def is_violated(clause: int, bits: Bytes, clauses: ClauseLists) -> bool:
-    """Whether no literal of a clause holds."""
+    """Return whether no literal of a clause holds."""
     for place in range(clauses.offsets[clause], clauses.offsets[clause + 1]):
         literal = clauses.literals[place]
         if (literal > 0) == (bits[abs(literal) - 1] == 1):
@@ -32,7 +32,7 @@ def is_violated(clause: int, bits: Bytes, clauses: ClauseLists) -> bool:
 
 @kernel("void(uint8[:, ::1], ClauseLists, int64[:, ::1], int64[:, ::1])")
 def evaluate_selections(selections: Bytes, clauses: ClauseLists, costs: Longs, points: Longs) -> None:
-    """Write for each selection how many clauses it violates, then its costs."""
+    """Write for each selection the number of violated clauses, followed by its costs."""
     for row in range(len(selections)):
         bits = selections[row]
         points[row, :] = 0
@@ -50,9 +50,9 @@ def select_by_indicator(points: Longs, kappa: float, n_kept: int, kept: Longs, f
     """Keep the fittest by the binary additive ε-indicator (Zitzler & Künzli 2004, Algorithm 1).
 
     Objectives are scaled to [0, 1]. F(x) = -Σ exp(-I(y, x) / (c κ)) over the others y, with I(y, x) the least
-    shift that makes y weakly dominate x and c the largest |I|; the least fit goes (ties: the last), and F is
-    corrected for its absence, until `n_kept` are left. Their numbers go to `kept`, rising; `fitness` holds F
-    of all, -inf of those gone.
+    shift that makes y weakly dominate x and c the largest |I|. The row with the least F is removed (ties: the
+    last), and F is corrected for its absence, until `n_kept` are left. Their indices go to `kept`, rising;
+    `fitness` holds F of all rows, -inf for removed ones.
     """
     n, n_objectives = points.shape
     scaled = np.zeros((n, n_objectives))
@@ -105,9 +105,9 @@ def select_by_indicator(points: Longs, kappa: float, n_kept: int, kept: Longs, f
 def mutate_with_feedback(
     bits: Bytes, clauses: ClauseLists, marks: Bytes, error_rate: float, rate: float, state: State
 ) -> None:
-    """Redraw variables of violated clauses with `error_rate`, and flip others with `rate`.
+    """Draw variables of violated clauses anew with `error_rate`, and flip others with `rate`.
 
-    `marks` is scratch, all 0 before and after.
+    `marks` is scratch memory, all 0 before and after.
     """
     for clause in range(len(clauses.offsets) - 1):
         if is_violated(clause, bits, clauses):
@@ -170,8 +170,8 @@ def breed_by_differences(
 ) -> None:
     """Fill `trials`, one per target: DE/rand/1/bin on bits, then mutation.
 
-    The mutant is a random row in which each bit where two others differ is flipped with probability `weight`;
-    each bit of the target is replaced by the mutant's with probability `crossover`, and one random bit
+    The mutant is a random row in which each bit where two others differ is flipped with probability `weight`.
+    Each bit of the target is replaced by the mutant's with probability `crossover`, and one random bit
     always.
     """
     n, n_variables = population.shape

@@ -23,7 +23,7 @@ from shortlist_papers.product_methods import POPULATION, EvolutionOptions, KeptE
 def find_front(question: ProductQuestion, method: str, options: SearchOptions, budget: Budget) -> Front:
     """Return the front of a method for a question without contradiction, every product checked.
 
-    Raises SolverError if a product does not stand the check.
+    Raises SolverError if a product fails the check.
     """
     if not isinstance(options, EvolutionOptions):
         return front_search.find_front(question, method, options, budget)[0]
@@ -34,7 +34,7 @@ def find_front(question: ProductQuestion, method: str, options: SearchOptions, b
 REPAIR_SHARE = 0.02
 """Share of the offspring that SATIBEA repairs (Henard et al. 2015), and SMTIBEA in its authors' program."""
 REPAIRED = ("satibea", "smtibea")
-"""Methods that repair."""
+"""Names of the methods that repair."""
 
 
 def front_by_evolution(
@@ -57,7 +57,7 @@ def evolved_products(
     question: ProductQuestion, clauses: Clauses, method: str, settings: Evolution, *,
     starts: ArrayLike | None, budget: Budget,
 ) -> Front:  # fmt: skip
-    """Return the products that a method ends with; it decides what `settings` say of repair."""
+    """Return the final products of a method, which sets the options of repair in `settings`."""
     costs, offsets = padded_costs(question, clauses.n_variables)
     share = REPAIR_SHARE if method in REPAIRED else 0.0
     return evolve(

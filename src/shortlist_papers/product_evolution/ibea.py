@@ -28,20 +28,22 @@ from shortlist_papers.product_evolution.variation import (
 )
 
 N_NODES = 100
-"""Branch-and-bound nodes that one question may take; the authors' program stops Z3 after six seconds."""
+"""Largest number of branch-and-bound nodes of one question; the authors' program stops Z3 after six
+seconds.
+"""
 
 
 class Improvement:
-    """Answers with products that are no worse than what is given, in every objective.
+    """Solver for products that are no worse than given bits in every objective.
 
-    Guo and others (2019) put the solver Z3, of satisfiability modulo theories, where SATIBEA has a solver of
-    clauses, so that rules may hold sums; in the third version of their program it is asked for a product that
-    costs no more and has no more defects than the child. Over 0/1 variables an integer program decides the
-    same questions, clauses and linear inequalities together: here HiGHS takes the place of Z3.
+    Guo and others (2019) use the solver Z3, of satisfiability modulo theories, in place of SATIBEA's solver
+    of clauses, so that rules may hold sums. In the third version of their program it is asked for a product
+    that costs no more and has no more defects than the child. Over 0/1 variables an integer program decides
+    the same questions, clauses and linear inequalities together: here HiGHS replaces Z3.
 
-    What their texts leave open was chosen: all objectives are bounded by the child's; where there is no such
-    product, or none within :data:`N_NODES` nodes, the child is repaired as in SATIBEA, where their program
-    takes random values.
+    Open details of their texts were chosen: all objectives are bounded by the child's. If there is no such
+    product, or none within :data:`N_NODES` nodes, the child is repaired as in SATIBEA; their program takes
+    random values.
     """
 
     def __init__(self, problem: EvolvedProblem, budget: Budget) -> None:
@@ -68,7 +70,7 @@ class Improvement:
         self._cancellation = budget.cancellation
 
     def __call__(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return a product that is no worse than `bits`, or the repaired bits where none is found."""
+        """Return a product that is no worse than `bits`, or the repaired bits if none is found."""
         most = (bits.astype(np.int64) @ self._costs).astype(float)
         self._session.set_row_bounds(self._bounded, -np.inf, most)
         values = self._session.solve(Limits(nodes=N_NODES), cancellation=self._cancellation).values
@@ -85,9 +87,9 @@ class Ibea(Generations):
 
     That mutation draws the features of violated clauses anew. With ``settings.repair`` some offspring are
     replaced by the model that a satisfiability solver finds when it tries their values first, as in SATIBEA
-    (Henard et al. 2015). With ``settings.improve`` it is a product that is no worse than the child in any
-    objective, as in SMTIBEA (Guo et al. 2019). What repairs have asked is asked again when a study goes on,
-    because a solver learns from its questions.
+    (Henard et al. 2015). With ``settings.improve`` the replacement is a product that is no worse than the
+    child in any objective, as in SMTIBEA (Guo et al. 2019). When a study continues, the questions of all
+    repairs are asked again, because a solver learns from them.
     """
 
     def __init__(
@@ -107,7 +109,10 @@ class Ibea(Generations):
         self._fitness = fitness_of(self._points, self._settings.kappa)
 
     def resume(self, known: KeptState) -> None:
-        """Go on from a state that was kept; IBED of 0.3.0 kept none of what repairs alone need."""
+        """Continue from a kept state.
+
+        IBED of 0.3.0 kept none of the state that only repairs need.
+        """
         arrays, unpacked = known.arrays, self._problem.unpacked
         self.population = unpacked(arrays["population"])
         self._asked = unpacked(arrays["asked"]) if "asked" in arrays else self.population[:0]
@@ -121,7 +126,7 @@ class Ibea(Generations):
                     self._repair(bits)
 
     def step(self, left: int) -> bool:
-        """Make a generation."""
+        """Make a generation of at most `left` evaluations."""
         children = self.children(left)
         if self._repair is not None:
             before = repair_some(self._repair, children, self._settings.repair, self._rng)
@@ -130,7 +135,7 @@ class Ibea(Generations):
         return True
 
     def children(self, left: int) -> NDArray[np.uint8]:
-        """Return as many as there are members, by tournament, crossover and feedback-directed mutation."""
+        """Return as many children as members, by tournament, crossover and feedback-directed mutation."""
         problem, rates = self._problem, self._settings
         children = np.empty((min(rates.population_size, left), problem.n_variables), dtype=np.uint8)
         if problem.n_variables:
@@ -141,7 +146,7 @@ class Ibea(Generations):
         return children
 
     def survive(self, others: NDArray[np.uint8], points: Points) -> None:
-        """Let the indicator select the population from its members and others."""
+        """Select the population by the indicator from its members and others."""
         union, points = np.vstack([self.population, others]), np.vstack([self._points, points])
         size, kappa = self._settings.population_size, self._settings.kappa
         if self._settings.valid_first:
@@ -151,7 +156,7 @@ class Ibea(Generations):
         self.population, self._points, self._fitness = union[kept], points[kept], fitness[kept]
 
     def state(self) -> KeptState:
-        """Return the state that :meth:`resume` takes."""
+        """Return the state for :meth:`resume`."""
         arrays: dict[str, NDArray[Any]] = {
             "population": self._problem.packed(self.population), "asked": self._problem.packed(self._asked),
             "points": self._points, "fitness": self._fitness, "state": self._state,
@@ -160,7 +165,7 @@ class Ibea(Generations):
         return KeptState(arrays, facts)
 
     def _repairing(self, budget: Budget) -> Callable[[NDArray[np.uint8]], NDArray[np.uint8]] | None:
-        """Return the function that makes a product of a child; None without repair."""
+        """Return the function that turns a child into a product; None without repair."""
         if not self._settings.repair:
             return None
         if self._settings.improve and self._problem.n_variables:
@@ -174,7 +179,7 @@ def repair_some(
     share: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Repair each child with probability `share`, in place; return what they were before."""
+    """Repair each child with probability `share`, in place; return the repaired children's former bits."""
     rows = np.flatnonzero(rng.random(len(children)) < share)
     before = children[rows]
     for row in rows.tolist():
@@ -183,7 +188,7 @@ def repair_some(
 
 
 def fitness_of(points: Points, kappa: float) -> NDArray[np.float64]:
-    """Return the indicator's fitness of each point among all of them."""
+    """Return the indicator's fitness of each point, ``(n_points,)``."""
     kept, fitness = np.empty(len(points), dtype=np.int64), np.empty(len(points))
     kernels.select_by_indicator(points, kappa, len(points), kept, fitness)
     return fitness
@@ -192,9 +197,9 @@ def fitness_of(points: Points, kappa: float) -> NDArray[np.float64]:
 def _fewest_violations(
     union: NDArray[np.uint8], points: Points, size: int
 ) -> tuple[NDArray[np.uint8], Points]:
-    """Return the distinct members with the fewest violations, and those with as many as the last of `size`.
+    """Return the `size` distinct members with the fewest violations, and all with as many as the last one.
 
-    Equal members come in only when there are too few others.
+    Equal members are added only if there are too few others.
     """
     _, first = np.unique(points, axis=0, return_index=True)
     fresh = np.zeros(len(points), dtype=bool)
@@ -207,14 +212,14 @@ def _fewest_violations(
 
 
 class Ibed(Ibea):
-    """Two populations, one led by the ε-indicator and one by differential evolution.
+    """Two populations: one led by the ε-indicator, and one by differential evolution.
 
     The first population is that of :class:`Ibea`, without repair. In the second, of the same size, each
-    member has a trial made from differences of other members, then mutated with feedback; the trial takes its
-    place if it violates fewer clauses, or as many without being dominated by it or equal to it. The indicator
-    selects the first population from its members, its offspring and all trials, so that what differential
-    evolution finds enters there. The paper of the method says little about replacement and exchange; these
-    rules are ours. Offspring of both populations count as evaluations, and the front is of both.
+    member has a trial made from differences of other members, then mutated with feedback. The trial replaces
+    it if it violates fewer clauses, or as many without being dominated by it or equal to it. The indicator
+    selects the first population from its members, its offspring and all trials, so that it receives the
+    results of differential evolution. The paper says little about replacement and exchange; these rules are
+    ours. Offspring of both populations count as evaluations, and the front is of both.
     """
 
     def __init__(
@@ -226,12 +231,12 @@ class Ibed(Ibea):
         self._rival_points: Points
 
     def begin(self) -> None:
-        """Evaluate the first population, which is also the second one's."""
+        """Evaluate the first population, a copy of which becomes the second one."""
         super().begin()
         self._rivals, self._rival_points = self.population.copy(), self._points.copy()
 
     def resume(self, known: KeptState) -> None:
-        """Go on from a state that was kept."""
+        """Continue from a kept state."""
         super().resume(known)
         self._rivals = self._problem.unpacked(known.arrays["rivals"])
         self._rival_points = known.arrays["rival_points"]
@@ -247,7 +252,7 @@ class Ibed(Ibea):
         return True
 
     def state(self) -> KeptState:
-        """Return the state that :meth:`resume` takes."""
+        """Return the state for :meth:`resume`."""
         kept = super().state()
         own: dict[str, NDArray[Any]] = {
             "rivals": self._problem.packed(self._rivals), "rival_points": self._rival_points,

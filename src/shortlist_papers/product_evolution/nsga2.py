@@ -25,12 +25,12 @@ CROSSOVER = 0.9
 
 
 class Nsga2(Generations):
-    """NSGA-II: fewer violated clauses win, then dominance.
+    """NSGA-II, in which fewer violated clauses win, then dominance.
 
-    Crossover at two points, mutation of one bit per child on average and the elimination of duplicates are
-    pymoo's. There is no feedback-directed mutation and no repair, and of the settings only evaluations and
-    population are used. The search ends early when pymoo finds no child that is not in the population yet.
-    It keeps no states.
+    Crossover at two points, mutation of one bit per child on average and the removal of duplicates are
+    pymoo's. There is no feedback-directed mutation and no repair; of the settings only evaluations and
+    population are used. The search ends early when pymoo finds no child outside the population. It keeps no
+    states.
 
     Raises MissingDependencyError when this module is imported without pymoo.
     """
@@ -54,7 +54,7 @@ class Nsga2(Generations):
             )
 
     def step(self, left: int) -> bool:
-        """Make a generation; false once there are no new children."""
+        """Make a generation; return false once there are no new children."""
         algorithm = self._algorithm
         children = algorithm.ask() if algorithm is not None and algorithm.has_next() else None
         if algorithm is None or children is None or not len(children):
@@ -73,7 +73,7 @@ class Nsga2(Generations):
 
 
 class _Configurations(Problem):
-    """Costs to minimise, and one constraint: no violated clause."""
+    """Problem for pymoo: costs to minimise, and one constraint, no violated clause."""
 
     def __init__(self, problem: EvolvedProblem) -> None:
         self._problem = problem

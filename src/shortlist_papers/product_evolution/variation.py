@@ -24,19 +24,19 @@ from shortlist.runs.study import Checkpoint
 from shortlist_papers.product_evolution import _kernels as kernels
 
 GENERATIONS = "generations"
-"""Name of the activity in progress events, and of the study's unit whose state is kept."""
+"""Name of the activity in progress events, and of the study's unit with the state."""
 
 PROBABILITIES = ("error_mutation", "mutation", "crossover", "differential_weight", "differential_crossover")
-"""Settings that are probabilities."""
+"""Names of the settings that are probabilities."""
 
 
 @dataclass(frozen=True)
 class Evolution:
     """Settings of an evolutionary run.
 
-    The defaults are those of the study of Xue & Li (2018) but for `valid_first`.
+    The defaults are those of the study of Xue & Li (2018), except `valid_first`.
 
-    `n_evaluations`: configurations evaluated in all, the first population included. `population_size`:
+    `n_evaluations`: number of evaluated configurations, the first population included. `population_size`:
     members of each population, and offspring per generation and population. `kappa`: scaling factor of the
     indicator's fitness. `error_mutation`: probability that a feature of a violated clause is drawn anew.
     `mutation`: probability that any other feature is flipped. `crossover`: probability of one-point crossover
@@ -45,10 +45,10 @@ class Evolution:
     in SMTIBEA; needs `repair`. See :class:`shortlist_papers.product_evolution.ibea.Improvement`.
     `differential_weight`: for ``ibed``: probability that a bit where two members differ is flipped in a
     third. `differential_crossover`: for ``ibed``: probability that a trial takes a bit of the mutant.
-    `valid_first`: let the indicator judge only among distinct vectors with the fewest violated clauses, close
-    to the "1 + n" of Hierons et al. (2016). With False, violated clauses are one objective among the others,
-    as in the study: on small models about a quarter of the population then stays invalid, and fewer products
-    are found.
+    `valid_first`: let the indicator judge only distinct vectors with the fewest violated clauses, close to
+    the "1 + n" of Hierons et al. (2016). With false, violated clauses are one objective among the others, as
+    in the study. On small models about a quarter of the population then stays invalid, and fewer products are
+    found.
     """
 
     n_evaluations: int = 25_000
@@ -85,11 +85,11 @@ DEFAULT_EVOLUTION = Evolution()
 class EvolvedProblem:
     """Clauses and costs without fixed and equivalent variables, evaluated for many selections at once.
 
-    `presolved`: the smaller clauses: core and dead features are gone, equivalent ones are one. `own_costs`:
-    costs of the variables of the smaller clauses, ``(n_variables, n_objectives)``. `n_evaluated`: selections
-    evaluated so far. `clauses`: what a product satisfies. `costs`: to minimise, scaled to integers,
-    ``(n_objectives, n_variables)``. `offsets`: constant parts, ``(n_objectives,)``. `budget`: of which a part
-    may be taken to make the clauses smaller.
+    `presolved`: the smaller clauses, without core and dead features, and with equivalent ones joined.
+    `own_costs`: costs of the variables of the smaller clauses, ``(n_variables, n_objectives)``.
+    `n_evaluated`: number of selections evaluated so far. `clauses`: conditions of a product. `costs`: to
+    minimise, scaled to integers, ``(n_objectives, n_variables)``. `offsets`: constant parts,
+    ``(n_objectives,)``. `budget`: a part of it may be used to make the clauses smaller.
     """
 
     def __init__(
@@ -128,12 +128,12 @@ class EvolvedProblem:
 
     @property
     def clause_lists(self) -> kernels.ClauseLists:
-        """The smaller clauses, as kernels take them."""
+        """Smaller clauses in the form of kernels."""
         return kernels.ClauseLists(self.presolved.clauses.literals, self.presolved.clauses.offsets)
 
     @property
     def has_products(self) -> bool:
-        """Whether the clauses have a model."""
+        """Return whether the clauses have a model."""
         smaller = self.presolved.clauses
         return not smaller.n_clauses or bool(np.diff(smaller.offsets).all())
 
@@ -150,9 +150,9 @@ class EvolvedProblem:
     def first_population(
         self, size: int, seeds: ArrayLike | None, rng: np.random.Generator
     ) -> NDArray[np.uint8]:
-        """Return random selections.
+        """Return random selections, ``(size, n_variables)``.
 
-        The first rows are `seeds`, models of the original clauses, as far as they fit.
+        The first rows are `seeds`, models of the original clauses, up to `size` of them.
         """
         population = rng.integers(0, 2, size=(size, self.n_variables), dtype=np.uint8)
         if seeds is None:
@@ -172,11 +172,11 @@ class EvolvedProblem:
         return population
 
     def packed(self, selections: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return selections in bits, as a study keeps them."""
+        """Return selections as bits, for a study."""
         return np.packbits(selections, axis=1)
 
     def unpacked(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Undo :meth:`packed`."""
+        """Return the selections of :meth:`packed`."""
         return np.unpackbits(bits, axis=1, count=self.n_variables)
 
     def valid_part(self, population: NDArray[np.uint8]) -> tuple[Mask, float]:
@@ -187,7 +187,7 @@ class EvolvedProblem:
 
 
 class Generations:
-    """One run of a method, generation by generation; what is here keeps no state."""
+    """Run of a method, generation by generation; this base keeps no state."""
 
     name: str
     """Name of the method."""
@@ -203,14 +203,14 @@ class Generations:
         """Evaluate the first population."""
 
     def resume(self, known: KeptState) -> None:
-        """Go on from a state that was kept."""
+        """Continue from a kept state."""
 
     def step(self, left: int) -> bool:
         """Make a generation of at most `left` evaluations; return whether there may be another one."""
         raise NotImplementedError
 
     def state(self) -> KeptState:
-        """Return the state that :meth:`resume` takes."""
+        """Return the state for :meth:`resume`."""
         return KeptState()
 
     def members(self) -> NDArray[np.uint8]:
@@ -219,7 +219,9 @@ class Generations:
 
 
 StartRun: TypeAlias = Callable[[EvolvedProblem, Evolution, ArrayLike | None, Budget], Generations]
-"""A method: gets the problem, settings, seeds and a budget, whose seed is that of all randomness."""
+"""Function of a method from problem, settings, seeds and budget to a run; the budget's seed is for all
+randomness.
+"""
 
 
 def evolve(
@@ -234,21 +236,22 @@ def evolve(
     seeds: ArrayLike | None = None,
     budget: Budget | None = None,
 ) -> Front:
-    """Return the valid, mutually non-dominated products that a method ends with; nothing is proved of them.
+    """Return the valid, mutually non-dominated products that a method ends with.
 
-    Violated clauses are the first objective, before those given (Sayyad et al. 2013). The preprocessing fixes
-    core and dead features and joins equivalent ones. Raises BadInputError if shapes disagree, the clauses
-    have no model, a seed is no product, or the study belongs to something else.
+    Nothing is proved about them.
 
-    `method`: :class:`~shortlist_papers.product_evolution.ibea.Ibea`, ``Ibed`` or ``Nsga2``. `clauses`: what a
-    product satisfies. Features that are to be fixed besides: ``clauses.with_units``. `costs`: coefficients to
+    Violated clauses are the first objective, before the given ones (Sayyad et al. 2013). The preprocessing
+    fixes core and dead features and joins equivalent ones. Raises BadInputError if shapes disagree, the
+    clauses have no model, a seed is no product, or the study belongs to another problem.
+
+    `method`: :class:`~shortlist_papers.product_evolution.ibea.Ibea`, ``Ibed`` or ``Nsga2``. `clauses`:
+    conditions of a product; further fixed features by ``clauses.with_units``. `costs`: coefficients to
     minimise, scaled to integers, ``(n_objectives, n_variables)``. `objectives`: names, senses and scales, one
     per row of `costs`. `offsets`: constant parts of the objectives, minimised and scaled,
-    ``(n_objectives,)``. `settings`: evaluations, population and rates. `seeds`: products that the first
-    population starts with, ``(n_seeds, n_variables)``. `budget`: how long the evolution may take, the seed of
-    all randomness, who is told, with a total, and the study where the state is kept after a generation, at
-    most once a second, and from where it is taken. `extras` of the front: `correctness`, the share of valid
-    members, `n_evaluations` and `seed`.
+    ``(n_objectives,)``. `settings`: evaluations, population and rates. `seeds`: products in the first
+    population, ``(n_seeds, n_variables)``. `budget`: time limit, seed of all randomness, progress, and the
+    study that keeps the state after a generation, at most once a second, and from which it continues.
+    `extras` of the front: `correctness`, the share of valid members, `n_evaluations` and `seed`.
 
     >>> from shortlist_papers.product_evolution.ibea import Ibea, Ibed
     >>> shop = Clauses.from_clauses(3, [(-1, -2)])
@@ -283,7 +286,10 @@ def evolve(
 def _run_generations(
     run: Generations, problem: EvolvedProblem, settings: Evolution, budget: Budget, checkpoint: Checkpoint
 ) -> str:
-    """Make generations until all evaluations are used; return the limit that came before."""
+    """Make generations until all evaluations are used.
+
+    Return the limit that came before, or an empty text.
+    """
     known = checkpoint.last()
     if known is None:
         run.begin()
@@ -313,9 +319,9 @@ def _run_generations(
 def _bound_checkpoint(
     run: Generations, problem: EvolvedProblem, settings: Evolution, budget: Budget
 ) -> Checkpoint:
-    """Bind a study to a run and its first population, and return where its state is kept.
+    """Return the checkpoint of a study for a run and its first population.
 
-    Raises BadInputError if the study belongs to something else.
+    Raises BadInputError if the study belongs to another run.
     """
     study = budget.study
     if study.keeps:
@@ -330,14 +336,14 @@ def _bound_checkpoint(
 
 
 def random_state(rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Return a state for the kernels' own generator."""
+    """Return a random state for the kernels' own generator."""
     return rng.integers(0, 2**63, size=1, dtype=np.uint64)
 
 
 def repaired(solver: SatSolver, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return a model that a search finds which tries the values of `bits` first; the clauses must have one.
+    """Return a model found by a search that tries the values of `bits` first; the clauses must have one.
 
-    Values that no clause forbids stay, mostly: the nearest model need not be found.
+    Most values that no clause forbids stay: the nearest model need not be found.
 
     >>> from shortlist.logic.clauses import Clauses
     >>> solver = SatSolver(Clauses.from_clauses(3, [(1, 2)]))

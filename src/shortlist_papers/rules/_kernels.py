@@ -1,4 +1,4 @@
-"""Kernel of the rules that weigh rows by what the members so far decide there."""
+"""Kernel of the rules that weigh rows by the members' decisions on them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +9,14 @@ from shortlist.ensembles._rule_kernels import Climb, CodedRows, best_left, lead
 from shortlist.ensembles.votes.hard_votes import ClassCodes
 
 ROOM = 2**14
-"""Bound on 16-bit sums of changes before they are drained."""
+"""Bound on 16-bit sums of changes, at which they are drained."""
 COMPLEMENTARINESS, CONCURRENCY, UNCERTAINTY = 0, 1, 2
-"""The rules."""
+"""Indices of the rules."""
 
 
 @kernel("void(int16[::1], int64[::1])")
 def drain(recent: NDArray[np.int16], scores: Longs) -> None:
-    """Add the recent changes to the scores, and forget them."""
+    """Add the recent changes to the scores, and set them to 0."""
     for k in range(len(scores)):
         scores[k] += recent[k]
         recent[k] = 0
@@ -24,7 +24,10 @@ def drain(recent: NDArray[np.int16], scores: Longs) -> None:
 
 @kernel("void(uint8[::1], uint8, int16, int16[::1])")
 def note_change(codes: ClassCodes, label: np.uint8, change: np.int16, recent: NDArray[np.int16]) -> None:
-    """Add a change to the recent ones of classifiers that are right on a row; compiled alone, for speed."""
+    """Add a change to the recent ones of all classifiers that are right on a row.
+
+    Compiled separately, for speed.
+    """
     for k in range(len(recent)):
         recent[k] += change if codes[k] == label else np.int16(0)
 
@@ -40,11 +43,13 @@ def climb_by_weights(
     fitness: Longs,
     right: Longs,
 ) -> None:
-    """Add the classifier that is right on most weight, which depends on the members so far.
+    """Add, at each step, the classifier that is right on the most weight.
 
-    ``order[0]`` is given. Fitness is an integer; that of `UNCERTAINTY` is multiplied by the members before
-    the step. `recent` takes up changes of the scores in a quarter of the bytes, which is a quarter of the
-    time, and is drained before it can overflow.
+    Weights depend on the members so far.
+
+    ``order[0]`` is given. Fitness is an integer; that of `UNCERTAINTY` is multiplied by the number of members
+    before the step. `recent` collects changes of the scores in a quarter of the bytes, which takes a quarter
+    of the time, and is drained before it can overflow.
     """
     codes, columns, labels, counts = rows.codes, rows.columns, rows.labels, rows.counts
     tally, scores, left = climb.tally, climb.scores, climb.left

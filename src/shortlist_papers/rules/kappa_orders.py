@@ -1,4 +1,4 @@
-"""Agreement of classifiers: pairs, κ, and the orders made of them."""
+"""Agreement of classifiers: counts of pairs, κ, and orders by κ."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -13,21 +13,21 @@ from shortlist.ensembles._rule_kernels import count_right
 from shortlist.ensembles.votes.hard_votes import ClassVotes
 
 NEAR = 1e-9
-"""Sums of κ that floating point tells apart by less than this are compared as fractions."""
+"""Difference of sums of κ in floating point below which they are compared as fractions."""
 
 FEW_CLASSIFIERS = 256
 
 _BLOCK = 2**20
-"""Rows are taken in blocks of about this many votes."""
+"""Approximate number of votes in a block of rows."""
 
 BlockFlags = Callable[[slice], NDArray[np.bool_]]
-"""Gives one flag per row and classifier for a block of rows."""
+"""Function from a block of rows to one flag per row and classifier."""
 
 
 def common_counts(flags: Sequence[BlockFlags], votes: ClassVotes) -> NDArray[np.float64]:
-    """Count, for every pair of classifiers, the samples on which both have a flag set, over all flags.
+    """Return, for every pair of classifiers, the number of samples with both flags set, over all flags.
 
-    Whole numbers, exact below 2^53.
+    The numbers are whole, and exact below 2^53.
 
     Matrix products by blocks of rows: O(n_rows · n_classifiers²) time per flag, O(n_classifiers²) memory.
     """
@@ -51,9 +51,9 @@ def common_counts(flags: Sequence[BlockFlags], votes: ClassVotes) -> NDArray[np.
 
 
 def agreements(votes: ClassVotes) -> NDArray[np.float64]:
-    """Count the samples on which two classifiers answer alike, for every pair; whole numbers.
+    """Return, for every pair of classifiers, the number of samples with equal answers.
 
-    Two that abstain answer alike.
+    Two abstentions are equal answers.
     """
     last = votes.n_answers - 1
     if last == 1:  # two classes: from the common positives alone
@@ -69,16 +69,16 @@ def agreements(votes: ClassVotes) -> NDArray[np.float64]:
 
 
 WholeNumbers = NDArray[Any]
-"""Integers of 64 bits, or Python's where the squared number of samples would not fit."""
+"""Integers of 64 bits, or Python's if the squared number of samples would not fit."""
 
 
 def kappas(votes: ClassVotes) -> tuple[WholeNumbers, WholeNumbers]:
     """Return Cohen's κ of every pair as numerators and denominators (:cite:t:`Margineantu1997`).
 
-    Both are of the shape ``(n_classifiers, n_classifiers)``; denominators are above 0.
+    Both have the shape ``(n_classifiers, n_classifiers)``; denominators are above 0.
 
-    κ = (Θ1 − Θ2) / (1 − Θ2): Θ1 is the share of samples on which the two agree, Θ2 the share that chance
-    would give from how often each votes for each class; 1 when Θ2 = 1.
+    κ = (Θ1 − Θ2) / (1 − Θ2): Θ1 is the share of samples on which the two agree, Θ2 the share expected by
+    chance from the class frequencies of each; 1 if Θ2 = 1.
 
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> numerators, denominators = kappas(class_votes([[0, 0], [1, 0], [1, 1], [0, 1]], [0, 0, 1, 1]))
@@ -99,10 +99,10 @@ def kappas(votes: ClassVotes) -> tuple[WholeNumbers, WholeNumbers]:
 
 
 def kappa_order(votes: ClassVotes, first: int) -> NDArray[np.int64]:
-    """Order greedily: after `first`, the classifier that makes the mean pairwise κ of the members least.
+    """Return a greedy order: after `first`, the classifier with the least mean pairwise κ of the members.
 
-    Section 5.2 of :cite:t:`Bastos2022`, read so that no member is revised; equal means go to the lowest
-    index.
+    Section 5.2 of :cite:t:`Bastos2022`, read so that no member is revised; of equal means the lowest index
+    wins.
     """
     numerators, denominators = kappas(votes)
     order = [first]
@@ -123,7 +123,7 @@ def _quotients(numerators: WholeNumbers, denominators: WholeNumbers) -> NDArray[
 
 
 def _least_sum(numerators: WholeNumbers, denominators: WholeNumbers) -> int:
-    """Return the first row whose fractions have the least sum."""
+    """Return the index of the first row whose fractions have the least sum."""
     rows = zip(numerators.tolist(), denominators.tolist(), strict=True)
     distinct = {tuple(map(tuple, row)): place for place, row in reversed(list(enumerate(rows)))}
     if len(distinct) == 1:
@@ -133,9 +133,10 @@ def _least_sum(numerators: WholeNumbers, denominators: WholeNumbers) -> int:
 
 
 def pairs_order(votes: ClassVotes, right: Counts) -> NDArray[np.int64]:
-    """Order by pairs of increasing κ (:cite:t:`Margineantu1997`): each pair brings those of it not there yet.
+    """Return an order by pairs of increasing κ (:cite:t:`Margineantu1997`), each adding its new members.
 
-    Equal pairs go by lowest indices; of a pair the more accurate one comes first, then the lower index.
+    Equal pairs are taken by lowest indices; of a pair the more accurate one comes first, then the lower
+    index.
     """
     if votes.n_classifiers == 1:
         return np.zeros(1, dtype=np.int64)
@@ -149,10 +150,10 @@ def pairs_order(votes: ClassVotes, right: Counts) -> NDArray[np.int64]:
 
 
 def fraction_order(numerators: WholeNumbers, denominators: WholeNumbers) -> NDArray[np.intp]:
-    """Return the indices of fractions in rising order; equal ones keep theirs.
+    """Return the indices of fractions in rising order; equal ones keep their order.
 
-    Denominators are above 0. Quotients as floating point go wrong in their last digits at most, so that only
-    those which are that close are compared as fractions.
+    Denominators are above 0. Quotients in floating point are wrong in their last digits at most, so only
+    nearly equal ones are compared as fractions.
 
     >>> fraction_order(np.array([2, 1, 1, 3]), np.array([6, 4, 3, 9])).tolist()
     [1, 0, 2, 3]
@@ -170,14 +171,14 @@ def fraction_order(numerators: WholeNumbers, denominators: WholeNumbers) -> NDAr
 
 
 def similarity_to_member(votes: ClassVotes, member: int) -> Counts:
-    """Count the samples on which each classifier votes as one member does, ``(n_classifiers,)``."""
+    """Return the number of samples on which each classifier votes like a member, ``(n_classifiers,)``."""
     same = np.zeros(votes.n_classifiers, dtype=np.int64)
     count_right(votes.codes, votes.columns[member], votes.counts, same)
     return same
 
 
 def _votes_for(votes: ClassVotes, index: int) -> Counts:
-    """Count the samples that each classifier gives one class, ``(n_classifiers,)``."""
+    """Return the number of samples that each classifier gives one class, ``(n_classifiers,)``."""
     often = np.zeros(votes.n_classifiers, dtype=np.int64)
     count_right(votes.codes, np.full_like(votes.labels, index), votes.counts, often)
     return often

@@ -1,4 +1,4 @@
-"""Pruning rules that put classifiers in an order and keep its best prefix."""
+"""Pruning rules that order classifiers and keep the best prefix."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -44,20 +44,20 @@ def order_classifiers(
 ) -> Ordering:
     """Order classifiers by a rule, and keep the best prefix.
 
-    Of equal scores the classifier that is more accurate alone wins (uwa's second choice is always such a
-    tie), then the lowest index; of equal prefixes the smallest. A plurality's ties go to the lowest class, so
-    that with two classes a tie is negative. Raises BadInputError if a name is unknown, the rule has no
+    Of equal scores the classifier with the better accuracy of its own wins (uwa's second choice is always
+    such a tie), then the lowest index; of equal prefixes the smallest. A plurality's ties go to the lowest
+    class, so with two classes a tie is negative. Raises BadInputError if a name is unknown, the rule has no
     fitness to stop by, or a number is out of range.
 
     Hill climbing takes O(n_rows · n_classifiers) time for the first step, and later only for rows whose
     weight changed; kappa, margin-distance and orientation take O(n_rows · n_classifiers²) as matrix products.
 
-    `votes`: rows that the classifiers were not fitted on. `rule`: a name in :data:`RULES`. `stop`, one of
-    ``"accuracy"`` and ``"fitness"``: what makes a prefix best: right decisions of its vote, or the rule's own
-    fitness, for rules that have one (:data:`RULES_WITH_FITNESS`). Complementariness, concurrency and uwa have
-    none for a single classifier. `p`: of ``margin-distance``: where the objective point lies on the diagonal,
-    in (0, 1]. `rho`: of ``drep``: share of the classifiers left, the most diverse ones, that compete by
-    accuracy, in (0, 1]. `seed`: of ``random``.
+    `votes`: rows that the classifiers were not fitted on. `rule`: a name in :data:`RULES`. `stop`: measure of
+    the best prefix: ``"accuracy"``, right decisions of its vote, or ``"fitness"``, the rule's own, for rules
+    that have one (:data:`RULES_WITH_FITNESS`). Complementariness, concurrency and uwa have none for a single
+    classifier. `p`: for ``margin-distance``: position of the objective point on the diagonal, in (0, 1].
+    `rho`: for ``drep``: share of the remaining classifiers, the most diverse ones, that compete by accuracy,
+    in (0, 1]. `seed`: for ``random``.
 
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
@@ -76,7 +76,7 @@ def order_classifiers(
 
 
 def check_rule(rule: str, stop: str, *, p: float = 0.075, rho: float = 0.25) -> None:
-    """Refuse unknown names, rules that have no fitness to stop by, and numbers out of range.
+    """Raise BadInputError for unknown names, rules without a fitness to stop by, and numbers out of range.
 
     Raises BadInputError as said.
     """
@@ -94,7 +94,7 @@ def check_rule(rule: str, stop: str, *, p: float = 0.075, rho: float = 0.25) -> 
 
 
 def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
-    """Return a rule that weighs rows by what the members so far decide there."""
+    """Return a rule that weighs rows by the members' decisions on them."""
 
     def climb(votes: ClassVotes, stop: str) -> Ordering:
         order, right = empty_order(votes)
@@ -125,9 +125,9 @@ def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
 def _orientation(votes: ClassVotes, stop: str) -> Ordering:
     """Order by the angle to the diagonal's projection off the mean signature (Martínez-Muñoz & Suárez 2006).
 
-    With signatures c_h in {−1, 1}^N and s their sum, that projection is a multiple of |s|²·1 − (1·s) s.
-    Fitness is a prefix's smallest product with it over |s|²; the rule's own size counts the angles below 90°,
-    and is at least 1.
+    With signatures c_h in {−1, 1}^N and s their sum, that projection is a multiple of |s|²·1 − (1·s) s. The
+    fitness of a prefix is its smallest product with the projection over |s|²; the rule's own size is the
+    number of angles below 90°, at least 1.
     """
     signs = 2 * single_right(votes) - votes.n_samples
     along = np.zeros(votes.n_classifiers, dtype=np.int64)
@@ -151,7 +151,9 @@ def _orientation(votes: ClassVotes, stop: str) -> Ordering:
 
 
 def _margin_distance(votes: ClassVotes, stop: str, p: Fraction) -> Ordering:
-    """Add the one that brings the sum of signatures over K nearest to p·1 (Martínez-Muñoz & Suárez 2004).
+    """Add the classifier that brings the sum of signatures over K nearest to p·1.
+
+    See Martínez-Muñoz & Suárez (2004).
 
     The squared distance after adding h falls with Σ_i (pK − z_i) c_hi, where z is the sum of the members'
     signatures; fitness is minus the squared distance per sample.
@@ -185,13 +187,13 @@ def _margin_distance(votes: ClassVotes, stop: str, p: Fraction) -> Ordering:
 
 
 def _drep(votes: ClassVotes, rho: Fraction) -> Ordering:
-    """Add the one with fewest errors of the ⌈ρ·|left|⌉ least like the members (Li et al. 2012).
+    """Add the most accurate of the ⌈ρ·|left|⌉ classifiers least like the members (Li et al. 2012).
 
-    It goes on while errors fall.
+    It continues while errors decrease.
 
-    The paper's diff of two classes, the mean product of a classifier's answers and the members' mean answer,
-    grows with the share of members that agree, which is defined for any number of classes and is what is
-    compared.
+    The paper's diff of two classes is the mean product of a classifier's answers and the members' mean
+    answer. It grows with the share of members that agree, which is defined for any number of classes and
+    compared here.
     """
     alone = single_right(votes)
     order = [int(alone.argmax())]
@@ -230,9 +232,9 @@ def _kappa_pairs(votes: ClassVotes, _stop: str) -> Ordering:
 def select_by_margins(votes: ClassVotes, *, criterion: str = "histogram") -> Ordering:
     """Order a pool by margins from its most accurate classifier on, and keep the prefix with fewest errors.
 
-    Figure 1 of :cite:t:`Gagne2007` with L0 the classifier with fewest errors (Section 3.3). Classifiers with
-    the same votes are duplicates: the first stays, and none votes twice, so the order holds distinct
-    classifiers only. Equal prefixes go to the smallest.
+    Figure 1 of :cite:t:`Gagne2007` with L0 the classifier with fewest errors (Section 3.3). Of classifiers
+    with the same votes only the first stays, so the order holds distinct classifiers. Of equal prefixes the
+    smallest wins.
 
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[1, 0, 1, 1], [1, 1, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1]], [1, 1, 1, 0])
@@ -261,7 +263,7 @@ RULES: dict[str, Callable[[ClassVotes, str], Ordering]] = {
     "margin": lambda votes, _stop: select_by_margins(votes),
     "kappa-pairs": _kappa_pairs,
 }
-"""The rules by name.
+"""Rules by name.
 
 ``full`` and ``best-single`` order by accuracy. ``random`` is a seeded order. ``reduced-error``,
 ``complementariness`` (:cite:t:`MartinezMunoz2004`), ``concurrency`` (:cite:t:`Banfield2005`) and ``uwa``
@@ -282,7 +284,7 @@ RULES_WITH_FITNESS = (
 
 
 def _blocks(votes: ClassVotes) -> list[slice]:
-    """Cut the rows into blocks, so that what is made of them stays small beside the votes."""
+    """Return blocks of rows, small enough that intermediate arrays stay small beside the votes."""
     return [slice(start, start + 512) for start in range(0, len(votes.labels), 512)]
 
 

@@ -1,4 +1,4 @@
-"""Scikit-learn estimators of the pruning rules that are compared; thin shells around functions."""
+"""Scikit-learn estimators of the compared pruning rules; thin shells around functions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from shortlist_papers.rules.orderings import RULES, RULES_WITH_FITNESS, check_ru
 
 @saved_from("shortlist_papers")
 class OrderedPruner(PluralityPruner):
-    """The best prefix of a pool that a rule has put in order.
+    """Best prefix of a pool in the order of a rule.
 
     :data:`shortlist_papers.rules.orderings.RULES` names the sources of the rules; several are the hill
     climbers of Section 5.2 of :cite:t:`Bastos2022`.
@@ -23,11 +23,10 @@ class OrderedPruner(PluralityPruner):
     Parameters
     ----------
     pool, voting, probabilities, n_classifiers, n_jobs
-        As of :class:`~shortlist.ensembles.estimators.rule_pruners.BaselinePruner`.
-    rule : str, default="reduced-error"
-        A name in :data:`shortlist_papers.rules.orderings.RULES`.
+        As in :class:`~shortlist.ensembles.estimators.rule_pruners.BaselinePruner`. rule : str,
+        default="reduced-error" A name in :data:`shortlist_papers.rules.orderings.RULES`.
     stop : {"accuracy", "fitness"}, default="accuracy"
-        What makes a prefix best; see :func:`shortlist_papers.rules.orderings.order_classifiers`.
+        Measure of the best prefix; see :func:`shortlist_papers.rules.orderings.order_classifiers`.
     p, rho : float, default=0.075 and 0.25
         Parameters of the rules ``margin-distance`` and ``drep``.
     random_state : int, RandomState or None, default=None
@@ -40,7 +39,7 @@ class OrderedPruner(PluralityPruner):
     selection_ : ndarray of bool, shape (n_classifiers,)
         The same as a mask over the pool.
     ordering_ : Ordering
-        The whole order, with the number of correct decisions of every prefix; of ``margin`` the order of
+        The whole order, with the number of correct decisions of every prefix; for ``margin`` the order of
         distinct classifiers.
     accuracy_, voting_, validation_, pool_, classes_
         As of :class:`~shortlist.ensembles.estimators.rule_pruners.BaselinePruner`.
@@ -81,7 +80,7 @@ class OrderedPruner(PluralityPruner):
         self.rho = rho
 
     def check_options(self, y: Labels) -> None:
-        """Refuse classes and options that cannot be used, before any long work."""
+        """Raise an error for unusable classes and options, before any long work."""
         super().check_options(y)
         check_rule(self.rule, self.stop, p=self.p, rho=self.rho)
 
@@ -93,7 +92,7 @@ class OrderedPruner(PluralityPruner):
 
 
 FITTEST = {f"{rule}:fitness": rule for rule in RULES_WITH_FITNESS}
-"""The rules that have a fitness, by the names of those that stop by it, as Section 5.2 of the paper does."""
+"""Rules with a fitness, by the names of their variants that stop by it, as in Section 5.2 of the paper."""
 
 
 def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
