@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shortlist.ensembles.fronts import committee_front as committee_fronts
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, committee_problem
-from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
+from shortlist.ensembles.fronts.front_claims import LookedAt, ProvedBounds
 from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, VALUE_OBJECTIVES
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.hard_votes import merge_rows
@@ -269,7 +269,7 @@ def proof_of(
     complete: bool = False,
     proved: bool = False,
 ) -> Proof:
-    looked = LookedAt(problem, ValueBounds(problem.highest(), (), []), {}, complete, nodes=0)
+    looked = LookedAt(problem, ProvedBounds(problem), {}, complete, nodes=0)
     return looked._proof(missing, budget, complete=complete, proved=proved)
 
 

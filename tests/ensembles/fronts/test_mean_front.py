@@ -9,21 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.fronts import committee_front as fronts
-from shortlist.ensembles.fronts.committee_front import committee_front
-from shortlist.ensembles.fronts.committee_problem import MeanFrontProblem, mean_front_problem
-from shortlist.ensembles.fronts.front_walk import WalkedFront
-from shortlist.ensembles.fronts.mean_walk import walk_means
+from shortlist.ensembles.fronts.committee_front import FEW_MEANS, committee_front
+from shortlist.ensembles.fronts.committee_problem import mean_front_problem
 from shortlist.ensembles.fronts.objectives import MOST_ROWS_OF_LOSSES
-from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.pruning import _tangent_kernels as averaging
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.pruning.mean_problem import mean_goal
-from shortlist.ensembles.votes.soft_votes import SoftVotes
+from shortlist.ensembles.pruning.mean_pruning import prune_means
+from shortlist.ensembles.votes.soft_votes import WHOLE, SoftVotes, soft_votes
 from shortlist.errors import BadInputError
 from shortlist.results.front import Front
 from shortlist.runs import open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.study import Checkpoint, KeepSettings
+from shortlist.runs.study import KeepSettings
 from shortlist.runs.study_file import summary
 from tests.ensembles import mean_oracles, oracles
 from tests.examples import examples
@@ -80,16 +78,55 @@ def test_the_front_is_that_of_all_subsets(votes: SoftVotes, names: list[str], da
     check(votes, names, costs, front, (least, most))
 
 
+@pytest.mark.parametrize("price", ["min size", "min cost", None])
+def test_two_losses_beyond_few_committees_claim_no_more_than_every_subset_says(price: str | None) -> None:
+    n = FEW_MEANS.bit_length()
+    votes = mean_oracles.random_pool(12, n, 2)
+    costs = np.random.default_rng(0).integers(1, 9, n)
+    names = ["min log-loss", "min brier", *([price] if price else [])]
+
+    front = committee_front(mean_front_problem(votes, names, costs={"cost": costs}))
+
+    masks = (np.arange(1, 2**n)[:, None] >> np.arange(n)) & 1
+    right = votes.shares[np.arange(12), :, votes.labels].T / WHOLE
+    means = masks @ right / masks.sum(axis=1, keepdims=True)
+    prices = {"min size": masks.sum(axis=1), "min cost": masks @ costs}
+    every = np.column_stack([-np.log(means).mean(axis=1), ((1 - means) ** 2).mean(axis=1)])
+    every = np.column_stack([every, *([prices[price]] if price else [])])
+    assert front.proof.missing is not None
+    covered = minimised(front) - np.array(front.proof.missing) - 2e-9
+    assert all((covered <= vector).all(axis=1).any() for vector in every)
+    assert str(front.proof.kind) == "approximate"
+    assert max(front.proof.missing[:2]) < 0.02
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_tangents_save_most_committees_and_no_point(n_classes: int) -> None:
-    votes, names = mean_oracles.random_pool(30, 10, n_classes), ["min log-loss", "min cost", "min size"]
+@pytest.mark.parametrize("names", [["min log-loss", "min cost", "min size"], ["min brier", "min cost"]])
+def test_limits_on_cost_and_size_prove_every_point(n_classes: int, names: list[str]) -> None:
+    votes = mean_oracles.random_pool(30, 10, n_classes)
     costs = np.random.default_rng(0).integers(1, 9, 10).tolist()
 
     front = committee_front(mean_front_problem(votes, names, costs={"cost": costs}))
 
     check(votes, names, costs, front, (1, 10))
-    assert front.extras["n_nodes"] < 2**10
     assert str(front.proof.kind) == "complete"
+    assert all(front.extras["proved"])
+
+
+def test_a_size_whose_best_has_fewer_members_is_not_the_last_that_matters() -> None:
+    """The best pair is worse than the best alone; three are better than either, and five are best."""
+    rows, sure = np.arange(60)[:, None], 0.999
+    alone = np.full((60, 1), 0.7)
+    thirds = np.where(rows % 3 == np.arange(3), 1 - sure, sure)
+    fifths = np.where(rows % 5 == np.arange(5), 1e-4, 0.9)
+    right = np.hstack([alone, thirds, fifths])
+    votes = soft_votes(np.stack([right, 1 - right], axis=2), [0] * 60)
+    names = ["min log-loss", "min size"]
+
+    front = committee_front(mean_front_problem(votes, names))
+
+    check(votes, names, [1.0] * 9, front, (1, 9))
+    assert front.values[:, 1].tolist() == [5.0, 4.0, 3.0, 1.0]
 
 
 @pytest.mark.parametrize("name", ["min log-loss", "min brier"])
@@ -107,18 +144,20 @@ def test_one_loss_and_the_size_are_proved_size_by_size(name: str, least: int) ->
     assert all(point in minimised(front).tolist() for point in proved)
 
 
-def test_a_limit_leaves_final_sizes_and_a_bound_on_what_is_missing() -> None:
-    votes, names = mean_oracles.random_pool(30, 10, 2), ["min brier", "min log-loss", "min size"]
-    whole = committee_front(mean_front_problem(votes, names))
+@pytest.mark.parametrize("price", ["min size", "min cost"])
+@pytest.mark.parametrize("max_nodes", [1, 2, 4])
+def test_a_limit_leaves_proved_points_and_a_bound_on_what_is_missing(price: str, max_nodes: int) -> None:
+    votes, names = mean_oracles.random_pool(30, 10, 2), ["min log-loss", price]
+    problem = mean_front_problem(votes, names, costs={"cost": [3, 1, 4, 1, 5, 9, 2, 6, 5, 3]})
+    whole = committee_front(problem)
 
-    cut = committee_front(mean_front_problem(votes, names), Budget(nodes=1), max_nodes=60)
+    cut = committee_front(problem, Budget(nodes=1), max_nodes=max_nodes)
 
-    final = cut.extras["final_to"]["size"]
-    assert 1 <= final < 10
     assert str(cut.proof.kind) != "complete"
-    small = [point for point in minimised(whole).tolist() if point[-1] <= final]
     proved = minimised(cut)[np.array(cut.extras["proved"])].tolist()
-    assert np.array(sorted(proved)) == pytest.approx(np.array(sorted(small)))
+    assert all(point in minimised(whole).tolist() for point in proved)
+    final = cut.extras["final_to"].get(names[1][4:], 0)
+    assert all(point in proved for point in minimised(whole).tolist() if point[1] <= final)
     assert cut.proof.missing is not None
     for point in minimised(whole):
         ahead = minimised(cut) - point
@@ -139,51 +178,53 @@ def test_committees_may_have_more_members_than_calls_may_be_nested() -> None:
     assert front.decisions.sum(axis=1).min() == 1_000
 
 
-def test_time_that_ends_while_tangents_are_looked_for_ends_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, looks = [0.0], list[float]()
-    problem = mean_front_problem(
-        mean_oracles.random_pool(30, 6, 2), ["min log-loss", "min brier", "min size"]
-    )
-    look = averaging.better_tangents
+def test_time_that_ends_in_a_proof_ends_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, asked = [0.0], list[float]()
+    problem = mean_front_problem(mean_oracles.random_pool(30, 6, 2), ["min log-loss", "min size"])
 
-    def slow(*given: Any) -> float:
-        looks.append(now[0])
+    def slow(*given: Any) -> Any:
+        asked.append(now[0])
         now[0] = 100.0
-        return look(*given)
+        return prune_means(*given)
 
-    monkeypatch.setattr("shortlist.ensembles.fronts.mean_walk.better_tangents", slow)
+    monkeypatch.setattr(fronts, "prune_means", slow)
     front = committee_front(problem, Budget(10.0, clock=lambda: now[0]))
 
-    assert looks == [0.0]
-    assert front.extras["n_nodes"] == 0
+    assert asked == [0.0]
     assert front.proof.limit == "10 s"
+    assert str(front.proof.kind) != "complete"
 
 
-@pytest.mark.parametrize("stop", [1, 8])
-def test_a_front_that_is_killed_goes_on_from_its_study_and_proves_no_bound_twice(
-    stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("price", ["min size", "min cost"])
+def test_a_front_that_is_killed_goes_on_from_its_study_and_proves_no_limit_twice(
+    price: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problem = mean_front_problem(
-        mean_oracles.random_pool(30, 9, 2), ["min log-loss", "min brier", "min size"]
-    )
-    whole = committee_front(problem, Budget(nodes=5))
-    n_told = 0
+    costs = {"cost": [3, 1, 4, 1, 5, 9, 2, 6, 5]}
+    problem = mean_front_problem(mean_oracles.random_pool(30, 9, 2), ["min log-loss", price], costs=costs)
+    asked = list[SelectionLimits]()
+
+    def counted(*given: Any) -> Any:
+        asked.append(given[2])
+        return prune_means(*given)
+
+    monkeypatch.setattr(fronts, "prune_means", counted)
+    whole, n_all, n_told = committee_front(problem, Budget(nodes=500)), len(asked), 0
 
     def kill(news: Any) -> None:
         nonlocal n_told
-        n_told += news.stage == "full search"
-        if n_told == stop:
+        n_told += news.stage == "searching"
+        if n_told == 2:
             raise KeyboardInterrupt
 
     with open_study(tmp_path / "s.db", keeping=KeepSettings(0.0, 1.0)) as study:
         with pytest.raises(KeyboardInterrupt):
-            committee_front(problem, Budget(nodes=5, study=study, report=kill))
-        assert study.kept(fronts.MEAN_WALK) is not None
-        monkeypatch.setattr(fronts, "prune_means", None)
+            committee_front(problem, Budget(nodes=500, study=study, report=kill))
+        assert study.kept("limits") is not None
 
-        resumed = committee_front(problem, Budget(nodes=5, study=study))
+        resumed = committee_front(problem, Budget(nodes=500, study=study))
 
-        assert study.kept("bounds") is study.kept(fronts.MEAN_WALK) is None
+        assert study.kept("limits") is None
+    assert len(asked) == 2 * n_all
     assert resumed.points.tolist() == whole.points.tolist()
     assert resumed.decisions.tolist() == whole.decisions.tolist()
     assert resumed.extras == whole.extras
@@ -192,59 +233,15 @@ def test_a_front_that_is_killed_goes_on_from_its_study_and_proves_no_bound_twice
     assert (walk["total"], walk["done"]) == (1, 1)
 
 
-def problem(min_size: int = 1, max_size: int | None = None) -> MeanFrontProblem:
-    costs = np.random.default_rng(1).integers(1, 9, 9).tolist()
-    return mean_front_problem(
-        mean_oracles.random_pool(25, 9, 2),
-        ["min brier", "min log-loss", "min cost"],
-        costs={"cost": costs},
-        limits=selection_limits(9, min_size=min_size, max_size=max_size),
-    )
+def test_whoever_stops_the_loop_gets_a_committee_and_no_claim() -> None:
+    problem = mean_front_problem(mean_oracles.random_pool(30, 9, 2), ["min log-loss", "min size"])
+    cancellation = Cancellation()
+    cancellation.cancel()
 
+    front = committee_front(problem, Budget(cancellation=cancellation))
 
-def found(walked: WalkedFront) -> list[tuple[list[int], list[bool]]]:
-    return sorted((one.point.tolist(), one.mask.tolist()) for one in walked.found)
-
-
-def test_a_walk_goes_on_where_it_was_kept_and_looks_at_nothing_twice(tmp_path: Path) -> None:
-    whole = walk_means(problem(), Budget())
-    with open_study(tmp_path / "s.db") as study:
-        checkpoint = Checkpoint("walk", study)
-        for stop in range(0, whole.nodes, 41):
-            cut = walk_means(problem(), Budget(), max_nodes=stop, checkpoint=checkpoint)
-            assert stop - 9 < cut.nodes <= stop
-            assert not cut.complete
-            undisturbed = walk_means(problem(), Budget(), max_nodes=stop)
-            assert (cut.nodes, found(cut)) == (undisturbed.nodes, found(undisturbed))
-
-        resumed = walk_means(problem(), Budget(), checkpoint=checkpoint)
-        again = walk_means(problem(), Budget(), checkpoint=checkpoint)
-
-    assert found(again) == found(resumed) == found(whole)
-    assert again.nodes == resumed.nodes == whole.nodes
-    assert again.complete
-    assert resumed.final_to == whole.final_to == 9
-
-
-def test_a_walk_that_is_stopped_before_it_goes_on_keeps_where_it_was(tmp_path: Path) -> None:
-    whole, cancelled = walk_means(problem(), Budget()), Cancellation()
-    cancelled.cancel()
-    with open_study(tmp_path / "s.db") as study:
-        checkpoint = Checkpoint("walk", study)
-        cut = walk_means(problem(), Budget(), max_nodes=whole.nodes // 2, checkpoint=checkpoint)
-
-        stopped = walk_means(problem(), Budget(cancellation=cancelled), checkpoint=checkpoint)
-
-        assert (stopped.nodes, found(stopped)) == (cut.nodes, found(cut))
-        assert walk_means(problem(), Budget(), checkpoint=checkpoint).nodes == whole.nodes
-
-
-@pytest.mark.parametrize("size", [1, 4, 9])
-def test_a_walk_of_one_size_is_final_to_it(size: int) -> None:
-    walked = walk_means(problem(size, size), Budget())
-
-    assert (walked.complete, walked.final_to) == (True, size)
-    assert {int(one.mask.sum()) for one in walked.found} == {size}
+    assert len(front)
+    assert (str(front.proof.kind), front.proof.limit) == ("approximate", "interrupted")
 
 
 def test_objectives_that_count_votes_and_sums_that_are_too_large_are_refused() -> None:

@@ -10,20 +10,189 @@ as there are beside L are. By plurality it is right where it has a vote, and no 
 and comes first.
 """
 
+from typing import Annotated, NamedTuple
+
 import numpy as np
 
-from shortlist._bits import popcount
+from shortlist._bits import WordBlock, Words, WordTable, popcount
 from shortlist._jit import kernel
-from shortlist.arrays import Whole
-from shortlist.ensembles.fronts._state_kernels import (
-    CommitteeArchive,
-    CommitteeRows,
-    CommitteeWalk,
-    add_member,
-    in_reach,
-    is_covered,
-    keep_point,
-)
+from shortlist.arrays import ByteTable, LongBlock, Longs, LongTable, Records, Whole, record_type
+
+HERE = record_type("n_members", "depth", "nodes", "done", "n_points", "has_threshold")
+"""Members of a committee, members chosen now, nodes so far, whether the walk is over, points in the archive,
+and whether a threshold decides.
+"""
+
+
+class CommitteeRows(NamedTuple):
+    """Masks of right answers on rows, and the weights of right rows and members."""
+
+    right: WordTable
+    """Rows that a member is right on, ``(n_members, n_words)``; the rows of each class begin with a word of
+    their own.
+    """
+    left: WordBlock
+    """Rows that at least q of the members from k on are right on, ``(n_members + 1, most + 1, n_words)``."""
+    rival: WordBlock
+    """Rows of other classes that a member gives to class c, ``(n_members, n_rivals, n_words)``; no class with
+    a threshold.
+    """
+    tied: WordTable
+    """Rows whose class comes after c, ``(n_rivals, n_words)``: a tie with c is lost there."""
+    full: Words
+    """All rows."""
+    starts: Longs
+    """The first word of each class, and the end."""
+    gains: LongTable
+    """Increment of each value by a right row of each class, ``(n_values, n_classes)``, at least 0."""
+    caps: Longs
+    """Bound on each value over all committees, and with two values on their sum, ``(n_values + 1,)``."""
+    prices: LongTable
+    """Increment of each objective of members by each member, ``(n_prices, n_members)``, at least 0."""
+    least: LongBlock
+    """The least that r of the members from k on add, ``(n_prices, n_members + 1, most + 1)``."""
+    budgets: Longs
+    """The most that each objective of members may sum to, ``(n_prices,)``."""
+
+
+class CommitteeWalk(NamedTuple):
+    """State of a search."""
+
+    chosen: Longs
+    """The members, in increasing order, ``(most + 1,)``; the one at the depth is tried next."""
+    counts: WordBlock
+    """Rows that at least q of the first d members are right on, ``(most + 1, most + 2, n_words)``."""
+    rivals: WordBlock
+    """The same of votes for each rival, ``(most + 1, n_rivals * (most + 2), n_words)``."""
+    spent: LongTable
+    """Sum over the first d members for each objective of members, ``(most + 1, n_prices)``."""
+    room: LongTable
+    """Right rows of each class for each q, ``(most + 2, n_classes)``."""
+    point: Longs
+    """The vector that is looked at."""
+    here: Annotated[Records, HERE]
+    """One record."""
+
+
+class CommitteeArchive(NamedTuple):
+    """Points that no other point here dominates, all minimised."""
+
+    points: LongTable
+    """Vectors: minus the values, then the objectives of members."""
+    members: ByteTable
+    """The committee of each."""
+    thresholds: Longs
+    """The threshold of each."""
+    order: Longs
+    """Points in the order in which they are looked at: those that dominate much come first."""
+
+
+@kernel("void(int64, CommitteeRows, CommitteeWalk)")
+def add_member(k: int, rows: CommitteeRows, walk: CommitteeWalk) -> None:
+    """Count the votes of the members so far and of k."""
+    d, n_words = walk.here[0].depth, rows.right.shape[1]
+    old, new = walk.counts[d], walk.counts[d + 1]
+    for w in range(n_words):
+        vote = rows.right[k, w]
+        for q in range(d + 1, 0, -1):
+            new[q, w] = old[q, w] | (old[q - 1, w] & vote)
+    most = walk.counts.shape[1]
+    for c in range(rows.rival.shape[1]):
+        first = c * most
+        before, after = walk.rivals[d], walk.rivals[d + 1]
+        for w in range(n_words):
+            vote = rows.rival[k, c, w]
+            for q in range(d + 1, 0, -1):
+                after[first + q, w] = before[first + q, w] | (before[first + q - 1, w] & vote)
+    for j in range(rows.prices.shape[0]):
+        walk.spent[d + 1, j] = walk.spent[d, j] + rows.prices[j, k]
+
+
+@kernel("uint64(int64, int64, int64, int64, int64, CommitteeRows, CommitteeWalk)")
+def in_reach(
+    q: int, w: int, d: int, left: int, k: Whole, rows: CommitteeRows, walk: CommitteeWalk
+) -> np.uint64:
+    """Return the rows of a word that at least q of d members and of `left` more from k on may be right on."""
+    if q <= 0:
+        return np.uint64(rows.full[w])
+    found = walk.counts[d, q, w] if q <= d else np.uint64(0)
+    for more in range(1, min(left, q) + 1):
+        if q - more <= d:
+            found |= walk.counts[d, q - more, w] & rows.left[k, more, w]
+    return np.uint64(found)
+
+
+@kernel("boolean(int64[::1], CommitteeArchive, CommitteeWalk)")
+def is_dominated(point: Longs, archive: CommitteeArchive, walk: CommitteeWalk) -> bool:
+    """Whether a point of the archive is at least as good everywhere; it then comes earlier from now on."""
+    width = len(point)
+    for place in range(walk.here[0].n_points):
+        i = archive.order[place]
+        worse = False
+        for j in range(width):
+            if archive.points[i, j] > point[j]:
+                worse = True
+                break
+        if not worse:
+            before = place // 2
+            archive.order[place], archive.order[before] = archive.order[before], i
+            return True
+    return False
+
+
+@kernel("boolean(CommitteeRows, CommitteeWalk, CommitteeArchive)")
+def is_covered(rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive) -> bool:
+    """Whether points of the archive dominate all that the point that is looked at may stand for.
+
+    Two values that cannot both be reached stand for the pairs that add up to what both can reach.
+    """
+    point, excess = walk.point, np.int64(0)
+    if rows.gains.shape[0] == 2:
+        excess = max(np.int64(0), -point[0] - point[1] - rows.caps[2])
+    first, second = point[0], point[1]
+    covered = True
+    for given_up in range(excess + 1):
+        if excess:
+            point[0], point[1] = first + given_up, second + excess - given_up
+        if not is_dominated(point, archive, walk):
+            covered = False
+            break
+    point[0], point[1] = first, second
+    return covered
+
+
+@kernel("void(int64, CommitteeWalk, CommitteeArchive)")
+def keep_point(threshold: Whole, walk: CommitteeWalk, archive: CommitteeArchive) -> None:
+    """Put the point that is looked at into the archive, and drop what it dominates."""
+    n, width = walk.here[0].n_points, len(walk.point)
+    kept = np.int64(0)
+    for i in range(n):
+        worse = True
+        for j in range(width):
+            if archive.points[i, j] < walk.point[j]:
+                worse = False
+                break
+        if not worse:
+            if kept < i:
+                for j in range(width):
+                    archive.points[kept, j] = archive.points[i, j]
+                for k in range(archive.members.shape[1]):
+                    archive.members[kept, k] = archive.members[i, k]
+                archive.thresholds[kept] = archive.thresholds[i]
+            kept += 1
+    for j in range(width):
+        archive.points[kept, j] = walk.point[j]
+    for k in range(archive.members.shape[1]):
+        archive.members[kept, k] = 0
+    for d in range(walk.here[0].n_members):
+        archive.members[kept, walk.chosen[d]] = 1
+    archive.thresholds[kept] = threshold
+    walk.here[0].n_points = kept + 1
+    if kept < n:  # places have moved
+        for place in range(kept + 1):
+            archive.order[place] = place
+    else:
+        archive.order[kept] = kept
 
 
 @kernel("void(int64, int64, CommitteeRows, CommitteeWalk)")
@@ -32,209 +201,6 @@ def write_totals(first: Whole, second: Whole, rows: CommitteeRows, walk: Committ
     for j in range(rows.gains.shape[0]):
         value = rows.gains[j, 0] * first + rows.gains[j, 1] * second
         walk.point[j] = -min(value, rows.caps[j])
-
-
-@kernel("boolean(int64, int64, int64, CommitteeRows, CommitteeWalk)")
-def write_prices(left: int, k: int, first: Whole, rows: CommitteeRows, walk: CommitteeWalk) -> bool:
-    """Write the least that a committee with k, unless it is below 0, costs; whether budgets allow it."""
-    n_values, d = rows.gains.shape[0], walk.here[0].depth
-    for j in range(rows.prices.shape[0]):
-        price = walk.spent[d, j]
-        price += rows.least[j, first, left + 1] if k < 0 else rows.prices[j, k] + rows.least[j, first, left]
-        walk.point[n_values + j] = price
-        if price > rows.budgets[j]:
-            return False
-    return True
-
-
-@kernel("void(int64, int64, CommitteeRows, CommitteeWalk)")
-def find_pivotal(left: int, first: Whole, rows: CommitteeRows, walk: CommitteeWalk) -> None:
-    """Find the rows that a member from the first one on decides, and count those that do not need it.
-
-    The last member is looked at with the thresholds alone that were open for the one before.
-    """
-    size, d = walk.here[0].n_members, walk.here[0].depth
-    counts, n_thresholds = walk.counts[d], size + 1 if left else walk.news[1].n_open
-    for place in range(n_thresholds):
-        threshold = place if left else walk.open[1, place]
-        for c in range(2):
-            needed, sure = size - threshold if c == 0 else threshold + 1, np.int64(0)
-            reached = np.int64(0)
-            for w in range(rows.starts[c], rows.starts[c + 1]):
-                if left:
-                    without = in_reach(needed, w, d, left, first, rows, walk)
-                    decided = in_reach(needed - 1, w, d, left, first, rows, walk)
-                else:
-                    without = counts[needed, w]
-                    decided = counts[max(0, needed - 1), w]
-                decided &= rows.left[first, 1, w] & ~without
-                walk.pivotal[left, threshold, w] = decided
-                sure += popcount(without)
-                reached += popcount(decided)
-            walk.sure[left, threshold, c] = sure
-            walk.room[threshold, c] = sure + reached
-
-
-@kernel("int64(CommitteeWalk, CommitteeArchive)")
-def beaten_value(walk: CommitteeWalk, archive: CommitteeArchive) -> np.int64:
-    """Return the largest value that a point of the archive has at no more than the prices looked at."""
-    beaten = np.int64(-1)
-    for i in range(walk.here[0].n_points):
-        if -archive.points[i, 0] > beaten:
-            dearer = False
-            for j in range(1, archive.points.shape[1]):
-                if archive.points[i, j] > walk.point[j]:
-                    dearer = True
-                    break
-            if not dearer:
-                beaten = -archive.points[i, 0]
-    return beaten
-
-
-@kernel("void(int64, int64, CommitteeRows, CommitteeWalk, CommitteeArchive)")
-def find_open(
-    left: int, first: Whole, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive
-) -> None:
-    """List the thresholds with which something undominated may come of a member from the first one on.
-
-    What does not depend on the member to be tried next is looked at, so that a search that resumes inside
-    finds the same thresholds open.
-    """
-    n_values, news = rows.gains.shape[0], walk.news[left]
-    news.n_open, news.beaten = 0, -1
-    if not write_prices(left, -1, first, rows, walk):
-        return
-    if n_values == 1:
-        news.beaten = beaten_value(walk, archive)
-    for place in range(walk.here[0].n_members + 1 if left else walk.news[1].n_open):
-        threshold = place if left else walk.open[1, place]
-        write_totals(walk.room[threshold, 0], walk.room[threshold, 1], rows, walk)
-        covered = -walk.point[0] <= news.beaten if n_values == 1 else is_covered(rows, walk, archive)
-        if not covered:
-            walk.open[left, news.n_open] = threshold
-            news.n_open += 1
-
-
-@kernel("int64(int64, int64, int64, int64, CommitteeRows, CommitteeWalk)")
-def rows_with(
-    left: int, threshold: Whole, c: int, k: int, rows: CommitteeRows, walk: CommitteeWalk
-) -> np.int64:
-    """Count the rows of a class that may be right with a member."""
-    total = walk.sure[left, threshold, c]
-    for w in range(rows.starts[c], rows.starts[c + 1]):
-        total += popcount(walk.pivotal[left, threshold, w] & rows.right[k, w])
-    return np.int64(total)
-
-
-@kernel("int64(int64, int64, CommitteeRows, CommitteeWalk)")
-def next_promising(left: int, n_tried: int, rows: CommitteeRows, walk: CommitteeWalk) -> np.int64:
-    """Return the next member, with whom the only value may be larger than is beaten.
-
-    If there is none, the one after the last of them is returned.
-    """
-    right, starts, open_here, sure = rows.right, rows.starts, walk.open[left], walk.sure[left]
-    pivotal, n_open, beaten = walk.pivotal[left], walk.news[left].n_open, walk.news[left].beaten
-    first_gain, second_gain = rows.gains[0, 0], rows.gains[0, 1]
-    begin = walk.chosen[walk.here[0].depth]
-    for k in range(begin, begin + n_tried):
-        for place in range(n_open):
-            threshold = open_here[place]
-            first_rows, second_rows = sure[threshold, 0], sure[threshold, 1]
-            for w in range(starts[1]):
-                first_rows += popcount(pivotal[threshold, w] & right[k, w])
-            for w in range(starts[1], starts[2]):
-                second_rows += popcount(pivotal[threshold, w] & right[k, w])
-            if first_gain * first_rows + second_gain * second_rows > beaten:
-                return np.int64(k)
-    return np.int64(begin + n_tried)
-
-
-@kernel("boolean(int64, int64, CommitteeRows, CommitteeWalk, CommitteeArchive)")
-def try_member(
-    left: int, k: int, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive
-) -> bool:
-    """Whether something undominated may come of a member; with the last one it is kept.
-
-    Every open threshold is tried. Of one value the best is the only one that matters; of equals that nearest
-    to the middle.
-    """
-    if not write_prices(left, k, k + 1, rows, walk):
-        return False
-    n_values, size, found = rows.gains.shape[0], walk.here[0].n_members, False
-    best, least = np.int64(-1), np.int64(1)
-    for place in range(walk.news[left].n_open):
-        threshold = walk.open[left, place]
-        first_rows = rows_with(left, threshold, 0, k, rows, walk)
-        write_totals(first_rows, rows_with(left, threshold, 1, k, rows, walk), rows, walk)
-        if n_values == 1:
-            nearer = abs(2 * threshold - size) < abs(2 * best - size)
-            if walk.point[0] < least or (walk.point[0] == least and nearer):
-                best, least = threshold, walk.point[0]
-        elif not is_covered(rows, walk, archive):
-            found = True
-            if left:
-                break
-            keep_point(threshold, walk, archive)
-    if n_values == 1:
-        walk.point[0] = least
-        found = not is_covered(rows, walk, archive)
-        if found and not left:
-            keep_point(best, walk, archive)
-    return found
-
-
-@kernel("boolean(int64, CommitteeRows, CommitteeWalk, CommitteeArchive)")
-def pass_by(end: Whole, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive) -> bool:
-    """Pass by last members but one that lead to nothing, up to a number of nodes.
-
-    Return whether there is no member to go on with.
-    """
-    chosen, here, news = walk.chosen, walk.here[0], walk.news
-    n, d = rows.right.shape[0] - 1, here.depth
-    if here.stale:
-        first = chosen[d - 1] + 1 if d > 0 else np.int64(0)
-        find_pivotal(1, first, rows, walk)
-        find_open(1, first, rows, walk, archive)
-        here.stale = 0
-    if not news[1].n_open:
-        chosen[d] = n
-        return True
-    while chosen[d] < n and here.nodes < end:
-        if rows.gains.shape[0] == 1:
-            k = next_promising(1, min(n - chosen[d], end - here.nodes), rows, walk)
-            here.nodes += k - chosen[d]
-            chosen[d] = k
-            return bool(k == n or here.nodes == end)
-        if try_member(1, chosen[d], rows, walk, archive):
-            return False
-        here.nodes += 1
-        chosen[d] += 1
-    return True
-
-
-@kernel("boolean(int64, CommitteeRows, CommitteeWalk, CommitteeArchive)")
-def try_last(end: Whole, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive) -> bool:
-    """Try the last members from the next one on, up to `n` nodes; whether all that matter were tried."""
-    chosen, here, news = walk.chosen, walk.here[0], walk.news
-    n, d = rows.right.shape[0], here.depth
-    first = chosen[d - 1] + 1 if d > 0 else np.int64(0)
-    find_pivotal(0, first, rows, walk)
-    find_open(0, first, rows, walk, archive)
-    while news[0].n_open and chosen[d] < n:
-        if here.nodes >= end or here.n_points + here.n_members + 1 >= len(archive.order):
-            return False
-        if rows.gains.shape[0] == 1:
-            k = next_promising(0, min(n - chosen[d], end - here.nodes), rows, walk)
-            here.nodes += k - chosen[d]
-            chosen[d] = k
-            if k == n or here.nodes == end:
-                continue
-        here.nodes += 1
-        if try_member(0, chosen[d], rows, walk, archive):
-            find_open(0, first, rows, walk, archive)
-            here.stale = 1
-        chosen[d] += 1
-    return True
 
 
 @kernel("void(int64, int64, int64, CommitteeRows, CommitteeWalk)")
@@ -274,10 +240,7 @@ def count_by_votes(d: int, left: int, k: int, rows: CommitteeRows, walk: Committ
 def visit(
     d: int, left: int, k: int, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive
 ) -> bool:
-    """Whether what can still come of the first d members is worth a look.
-
-    Committees that are whole are kept by plurality; those with a threshold have two members to come or more.
-    """
+    """Whether what can still come of the first d members is worth a look; whole committees are kept."""
     n_values, here = rows.gains.shape[0], walk.here[0]
     for j in range(rows.prices.shape[0]):
         walk.point[n_values + j] = walk.spent[d, j] + rows.least[j, k, left]
@@ -296,16 +259,15 @@ def visit(
             keep_point(np.int64(0), walk, archive)
         return True
     count_by_votes(d, left, k, rows, walk)
-    size, best = here.n_members, np.int64(0)
-    for threshold in range(size + 1):
+    size = here.n_members
+    for step in range(size + 1):  # from the middle outwards: of equal thresholds that nearest to it stays
+        away = (step + 1) // 2
+        threshold = size // 2 + (away if step % 2 == size % 2 else -away)
         write_totals(walk.room[size - threshold, 0], walk.room[threshold + 1, 1], rows, walk)
-        if n_values == 1:  # the best threshold is the only one that matters
-            best = min(best, walk.point[0])
-        elif not is_covered(rows, walk, archive):
-            return True
-    if n_values == 1:
-        walk.point[0] = best
-        return not is_covered(rows, walk, archive)
+        if not is_covered(rows, walk, archive):
+            if left:
+                return True
+            keep_point(np.int64(threshold), walk, archive)
     return False
 
 
@@ -315,11 +277,9 @@ def walk_committees(
 ) -> None:
     """Go on with the search for a number of nodes, or until the archive is nearly full."""
     chosen, here = walk.chosen, walk.here[0]
-    n, size, by_votes = rows.right.shape[0], here.n_members, here.has_threshold
-    end, here.stale, walk.news[1].n_open = here.nodes + n_nodes, 1, size + 1
-    for threshold in range(size + 1):
-        walk.open[1, threshold] = threshold
-    while here.nodes < end and here.n_points + size + 1 < len(archive.order):
+    n, size = rows.right.shape[0], here.n_members
+    end = here.nodes + n_nodes
+    while here.nodes < end and here.n_points + size + 2 < len(archive.order):
         d = here.depth
         k = chosen[d]
         if k > n - (size - d):  # too few are left
@@ -330,18 +290,10 @@ def walk_committees(
             chosen[d - 1] += 1
             continue
         left = size - d - 1
-        if by_votes and not left:
-            if try_last(end, rows, walk, archive):
-                chosen[d] = n
-            continue
-        if by_votes and left == 1 and pass_by(end, rows, walk, archive):
-            continue
         here.nodes += 1
         add_member(chosen[d], rows, walk)
-        if ((by_votes and left == 1) or visit(d + 1, left, k + 1, rows, walk, archive)) and left:
+        if visit(d + 1, left, k + 1, rows, walk, archive) and left:
             here.depth = d + 1
             chosen[d + 1] = chosen[d] + 1
-            if left == 2:
-                here.stale = 1
         else:
             chosen[d] += 1

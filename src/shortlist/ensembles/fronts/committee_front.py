@@ -1,60 +1,60 @@
 """The front of committees that vote, or average probabilities: all that no other dominates, or some of them.
 
-First it is proved how good each value can be at all, which lets the walks give up early. They go from small
-committees to large ones, then from cheap ones to dear ones, larger than those that they have seen; what a
-walk has passed is final. Where the first does not finish, a search adds good committees of other sizes,
-which are not proved.
+Exact pruning proves how good each value can be at all. Of means a loop over limits on size and cost asks it
+for the best committee within each, which is a point or bounds what may be missing. Of votes a full search
+proves more of the small committees within the same time, and knows several values at once; where it does not
+finish, a search adds good committees of other sizes, which are not proved.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+import itertools
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from shortlist._words import counted
 from shortlist.arrays import Mask
 from shortlist.ensembles.committees.evidence import PrunedSelection
-from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, FrontProblem, MeanFrontProblem
+from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, MeanFrontProblem
 from shortlist.ensembles.fronts.front_claims import (
+    NONE_WITHIN,
+    Limits,
     LookedAt,
-    ValueBounds,
+    ProvedBounds,
     committee_arrays,
     kept_committees,
     only_best,
 )
-from shortlist.ensembles.fronts.front_walk import FoundCommittee, WalkedFront, walk_front
-from shortlist.ensembles.fronts.mean_walk import walk_means
-from shortlist.ensembles.goals.weights import ClassWeights, Weights
-from shortlist.ensembles.pruning.mean_problem import SCALE, MeanProblem
+from shortlist.ensembles.fronts.front_walk import FoundCommittee, walk_front
+from shortlist.ensembles.pruning.mean_problem import SCALE
 from shortlist.ensembles.pruning.mean_pruning import prune_means
 from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.pruning.tabu_search import search_selection
-from shortlist.ensembles.votes.hard_votes import Votes
 from shortlist.results.front import Front
-from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Status
 from shortlist.runs import NO_STUDY
 from shortlist.runs.budget import Budget
 from shortlist.runs.records import KeptState
 from shortlist.runs.study import Checkpoint, StageNote
 
-FEW_COMMITTEES = 2**16
-"""Number up to which the full search is over before a proof has begun."""
+FEW_COMMITTEES, FEW_MEANS = 2**16, 2**13
+"""Numbers up to which the full search of votes is over before a proof has begun, and up to which committees
+are counted one by one where several losses matter.
+"""
 
-SEARCHED_SIZES = (3, 5, 7, 9, 11, 15, 21, 31)
-"""Largest sizes of the committees that are searched where the walk does not get there."""
+LARGER_SIZES = (3, 5, 7, 9, 11, 15, 21, 31)
+"""Sizes that are looked at where not every one can be; the largest is one of them."""
 
 SEARCH_STEPS = 2_000
 """Moves of the search for one largest size."""
 
-SEARCH_TURN = 1 / 3
-"""Part of the time left to the search that one largest size may take."""
+TURN = 1 / 3
+"""Part of the time left that the question of one limit may take."""
 
-MEAN_WALK = "full search of means"
-"""Name of the walk in a study."""
-
-BOUND_UNIT, WALK_STAGE = "bounds", "searching committees"
-"""Names in a study of the proofs of the largest values, and of the stage of the walks."""
+LIMIT_UNIT, WALK_STAGE = "limits", "searching committees"
+"""Names in a study of the answers to limits, and of the stage of all."""
 
 BOUNDS_END, SEARCHED_SHARE = 0.2, 0.15
 """Parts of the time limit: until the proofs of the best values end, and for the search."""
@@ -69,19 +69,18 @@ def committee_front(
 ) -> Front:
     """Return the non-dominated committees, and their proof.
 
-    COMPLETE where a full search ended. Else NONDOMINATED where every point is proved, or APPROXIMATE, with
-    ``missing`` where that is known. ``extras["proved"]`` says of every point whether no committee dominates
-    it, ``extras["thresholds"]`` has the thresholds of the votes, and ``extras["final_to"]`` up to what size
-    or price every committee was looked at. Every point is counted from the votes.
+    COMPLETE where every limit was proved, or a full search ended. Else NONDOMINATED where every point is
+    proved, or APPROXIMATE, with ``missing`` where that is known. ``extras["proved"]`` says of every point
+    whether no committee dominates it, ``extras["thresholds"]`` has the thresholds of the votes, and
+    ``extras["final_to"]`` up to what size or price no committee is missing. Every point is counted from the
+    answers.
 
     `problem`: what matters; see :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
-    `budget`: for all of it; default no limit. Its limit in nodes is that of the proofs of the largest values.
-    `max_nodes`: nodes of each walk, which do not depend on the clock.
+    `budget`: for all of it; default no limit. Its limit in nodes is that of each proof. `max_nodes`: nodes of
+    each full search of votes, and of means of each proof of a limit, which do not depend on the clock.
 
-    Of votes there is one walk for each objective of members, which are tried by turns; with none, one walk
-    through everything. Of means one walk goes size after size; where one loss and the size matter, the least
-    loss is proved size by size. Losses are compared in parts of 2^32 a row, as this machine computes
-    logarithms. With K classifiers there are up to C(K, m) committees of m members.
+    Losses are compared in parts of 2^32 a row, as this machine computes logarithms. Two losses are complete
+    up to :data:`FEW_MEANS` committees. With K classifiers there are up to C(K, m) committees of m members.
 
     >>> from shortlist.ensembles.fronts.committee_problem import committee_problem
     >>> from shortlist.ensembles.votes.hard_votes import merge_rows
@@ -90,206 +89,225 @@ def committee_front(
     >>> front.values.tolist(), str(front.proof.kind)
     ([[1.0, 2.0], [0.75, 1.0]], 'complete')
     """
-    budget = budget or Budget()
-    walk: Callable[..., tuple[WalkedFront, dict[int, int]]] = _walk_votes
-    search: Callable[..., Iterable[FoundCommittee]] = _search_votes
-    turns: Sequence[tuple[int | None, str, float]] = [(None, MEAN_WALK, 1 - SEARCHED_SHARE)]
-    if isinstance(problem, CommitteeProblem):
-        turns = _turns(problem)
-    else:
-        walk, search = _walk_means, _search_means
-    budget.tell("bounding")
-    bounds = _kept_bounds(problem, budget)
-    known, final, walked, begin = list(bounds.found), dict[int, int](), None, BOUNDS_END
-    for by, key, end in turns:
-        is_first = walked is None
-        walked, ended = walk(
-            problem, by, known, bounds, final, budget=_from_now(budget, begin, end), max_nodes=max_nodes,
-            on_nodes=lambda _, n_points: budget.tell("full search", value=n_points),
-            checkpoint=Checkpoint(key, budget.study),
-        )  # fmt: skip
-        known, final = walked.found, final | ended
-        if walked.complete or budget.stopped:
-            break
-        if is_first:
-            known = only_best([*known, *search(problem, _from_now(budget, end, end + SEARCHED_SHARE))])
-        begin = end + SEARCHED_SHARE * is_first
-    assert walked is not None, "there is a turn at least"
-    best = counted(len(walked.found), "point")
-    budget.study.tell(StageNote(WALK_STAGE, 1, int(walked.complete), int(not walked.complete), best))
-    if walked.complete:  # nothing is left to go on from
-        budget.study.drop([BOUND_UNIT, *(key for _, key, _ in turns)])
-    return LookedAt(problem, bounds, final, walked.complete, walked.nodes).front(known, budget, names)
+    search = _FrontSearch(problem, budget or Budget(), max_nodes)
+    return search.run().front(search.known, search.budget, names)
 
 
-def _from_now(budget: Budget, begin: float, end: float) -> Budget:
-    """Return the budget of a step that was to take these parts of the time limit, of what is left by now."""
-    return budget.share(min(1.0, (end - begin) / max(1e-9, 1 - begin)))
+class _FrontSearch:
+    """Committees and bounds that are known, and the limits that were proved."""
 
+    def __init__(
+        self, problem: CommitteeProblem | MeanFrontProblem, budget: Budget, max_nodes: int | None
+    ) -> None:
+        self.problem, self.budget, self.max_nodes = problem, budget, max_nodes
+        self.known: list[FoundCommittee] = []
+        self.bounds, self.final = ProvedBounds(problem), dict[int, int]()
+        self.prices = sorted(range(len(problem.prices)), key=lambda price: not problem.is_size(price))
+        self.cost = next((price for price in self.prices if not problem.is_size(price)), None)
+        self.walks: dict[str, int | None] = {} if self.prices else {"walk": None}
+        for price in self.prices:
+            self.walks[f"walk by {problem.objectives[problem.n_values + price].name}"] = price
+        self.everything, self.nodes = problem.everything, 0
+        self._checkpoint = Checkpoint(LIMIT_UNIT, budget.study)
+        if (last := self._checkpoint.last()) is not None:
+            self.bounds = ProvedBounds.of_state(last, problem)
+            self._learn(kept_committees(last, problem))
 
-def _kept_bounds(problem: CommitteeProblem | MeanFrontProblem, budget: Budget) -> ValueBounds:
-    """Return the bounds on the values, as a study knows them or as is proved now.
-
-    What a cancellation cut short is not kept.
-    """
-    checkpoint = Checkpoint(BOUND_UNIT, budget.study)
-    if (last := checkpoint.last()) is not None:
-        found = kept_committees(last, problem)
-        return ValueBounds(last.arrays["highest"], tuple(last.facts["proved_by"]), found)
-    bounds = _bound_values(problem, budget.until(BOUNDS_END))
-    if not budget.cancellation.cancelled:
-        facts = {"proved_by": list(bounds.proved_by)}
-        arrays = {"highest": bounds.highest} | committee_arrays(bounds.found, problem.n_classifiers)
-        checkpoint.keep(lambda: KeptState(arrays, facts), now=True)
-    return bounds
-
-
-def _bound_values(problem: CommitteeProblem | MeanFrontProblem, budget: Budget) -> ValueBounds:
-    """Prove how good each value can be, of two values of votes their sum too."""
-    highest, proved_by, found = problem.highest(), list[str](), list[FoundCommittee]()
-    if isinstance(problem, CommitteeProblem) and problem.n_committees <= FEW_COMMITTEES:
-        return ValueBounds(highest, ("every row is right",) * problem.n_values, [])
-    asked = _questions(problem)
-    for place, (prune, unit, slack) in enumerate(asked):
-        result = prune(budget.share(1 / (len(asked) - place)))
-        proved_by.append("" if result.reason else result.proved_by)
-        if not result.reason:
-            highest[place] = min(highest[place], round(result.bound * unit) + slack)
-            found += _every_threshold(problem, result.mask)
-    highest[-1] = min(highest[-1], highest[:-1].sum())
-    return ValueBounds(highest, tuple(proved_by), only_best(found))
-
-
-def _questions(
-    problem: CommitteeProblem | MeanFrontProblem,
-) -> list[tuple[Callable[[Budget], PrunedSelection], int, int]]:
-    """Return the prover of each value, the unit of its bound, and the tolerance on it."""
-    if isinstance(problem, MeanFrontProblem):
-        return [
-            (
-                partial(prune_means, value.votes, value.goal, problem.limits),
-                -SCALE * value.goal.denominator,
-                value.slack,
-            )
-            for value in problem.values
-        ]
-    asked = [problem.weights(value) for value in range(problem.n_values)]
-    if problem.n_values == 2 and problem.gains.max() == 1:
-        asked.append(_together(problem))
-    return [
-        (partial(prune_exactly, problem.votes, one, problem.limits), one.denominator, one.slack)
-        for one in asked
-    ]
-
-
-def _together(problem: CommitteeProblem) -> Weights | ClassWeights:
-    objective = Objective("sum", Sense.MAX, scale=None)
-    gains = problem.gains.sum(axis=0)
-    if isinstance(problem.votes, Votes):
-        return Weights(objective, int(gains[1]), 0, int(gains[0]), 0, 1)
-    return ClassWeights(objective, gains, 1)
-
-
-def _every_threshold(problem: FrontProblem, mask: Mask) -> list[FoundCommittee]:
-    if not problem.is_within(mask):
-        return []
-    thresholds = range(int(mask.sum()) + 1) if problem.has_threshold else range(1)
-    return [FoundCommittee(mask, threshold, problem.point(mask, threshold)) for threshold in thresholds]
-
-
-def _turns(problem: CommitteeProblem) -> list[tuple[int | None, str, float]]:
-    n = len(problem.prices)
-    width = (1 - SEARCHED_SHARE - BOUNDS_END) / max(1, n)
-    if not n:
-        return [(None, "walk", BOUNDS_END + width)]
-    ordered = sorted(range(n), key=lambda price: not problem.is_size(price))
-    return [
-        (
-            price,
-            f"walk by {problem.objectives[problem.n_values + price].name}",
-            BOUNDS_END + (turn + 1) * width + (SEARCHED_SHARE if turn else 0.0),
+    def run(self) -> LookedAt:
+        """Look at committees until none can be missing or the budget ends; return what is claimed of them."""
+        problem, study = self.problem, self.budget.study
+        self._learn(self._every_threshold(problem.cheapest()))
+        self.budget.tell("bounding")
+        if not (problem.n_values and problem.n_committees):
+            complete = True  # nothing is smaller or costs less than the committee that is known, if any is
+        elif isinstance(problem, CommitteeProblem):
+            complete = self._walk(problem)
+        elif problem.n_values > 1 and problem.n_committees <= FEW_MEANS:
+            complete = self._count_every_one()
+        else:
+            self._bound_everything()
+            complete = self._ask_limits()
+        study.tell(
+            StageNote(WALK_STAGE, 1, int(complete), int(not complete), counted(len(self.known), "point"))
         )
-        for turn, price in enumerate(ordered)
-    ]
+        if complete:  # nothing is left to go on from
+            study.drop([LIMIT_UNIT, *self.walks])
+            self.final = {price: problem.rising(price)[-1] for price in self.prices[:1]}
+        return LookedAt(problem, self.bounds, self.final, complete, self.nodes)
 
+    def _learn(self, found: Iterable[FoundCommittee]) -> None:
+        self.known = only_best([*self.known, *found])
 
-def _walk_votes(
-    problem: CommitteeProblem, by: int | None, known: Sequence[FoundCommittee], bounds: ValueBounds,
-    final: dict[int, int], **effort: Any,
-) -> tuple[WalkedFront, dict[int, int]]:  # fmt: skip
-    """Walk through the committees that are larger than those of walks before."""
-    passed = [final_to + 1 for price, final_to in final.items() if problem.is_size(price)]
-    limits = dataclasses.replace(problem.limits, min_size=max(problem.limits.min_size, *passed, 0))
-    walked = walk_front(
-        dataclasses.replace(problem, limits=limits), starts=known, by=by, caps=bounds.highest, **effort
-    )
-    return walked, {} if by is None else {by: walked.final_to}
+    def _every_threshold(self, mask: Mask) -> list[FoundCommittee]:
+        problem = self.problem
+        if not problem.is_within(mask):
+            return []
+        size = int(mask.sum()) if problem.has_threshold else 0
+        thresholds = sorted(range(size + 1), key=lambda one: abs(2 * one - size))  # of equals the middle one
+        return [FoundCommittee(mask, threshold, problem.point(mask, threshold)) for threshold in thresholds]
 
+    def _until(self, end: float) -> Budget:
+        """Return the budget of a step that is to end at this part of the time limit."""
+        gone = min(1.0, self.budget.elapsed / self.budget.seconds) if self.budget.seconds else 1.0
+        return self.budget.share(max(0.0, end - gone) / max(1e-9, 1 - gone))
 
-def _search_votes(problem: CommitteeProblem, budget: Budget) -> Iterator[FoundCommittee]:
-    sizes = [size for size in SEARCHED_SIZES if size <= problem.limits.max_size]
-    for size in dict.fromkeys([*sizes, problem.limits.max_size]):
-        limits = dataclasses.replace(problem.limits, max_size=max(size, problem.limits.min_size))
-        for value in range(problem.n_values):
-            if budget.stopped:
-                return
-            budget.tell("searching")
+    def _bound_everything(self) -> None:
+        """Prove how good each value can be at all, of two values of votes their sum too."""
+        places, budget = self.problem.bounded_values, self.budget.until(BOUNDS_END)
+        for turn, place in enumerate(places):
+            if not self.bounds.has(self.everything, place):
+                self._ask(self.everything, place, budget.share(1 / (len(places) - turn)))
+
+    def _walk(self, problem: CommitteeProblem) -> bool:
+        """Look at committees by rising size, then by rising cost; return whether all were looked at."""
+        if problem.n_committees > FEW_COMMITTEES:
+            self._bound_everything()
+        ends = np.linspace(BOUNDS_END, 1 - SEARCHED_SHARE, len(self.walks) + 1)[1:].tolist()
+        for turn, (unit, by) in enumerate(self.walks.items()):
+            passed = [to + 1 for price, to in self.final.items() if problem.is_size(price)]
+            limits = dataclasses.replace(problem.limits, min_size=max(problem.limits.min_size, *passed, 0))
+            walked = walk_front(
+                dataclasses.replace(problem, limits=limits),
+                self._until(ends[turn] + SEARCHED_SHARE * (turn > 0)), starts=self.known, by=by,
+                caps=self.bounds.highest(problem.everything), max_nodes=self.max_nodes,
+                on_nodes=lambda _, n_points: self.budget.tell("full search", value=n_points),
+                checkpoint=Checkpoint(unit, self.budget.study),
+            )  # fmt: skip
+            self.known, self.nodes = walked.found, walked.nodes
+            if by is not None:
+                self.final[by] = walked.final_to
+            if walked.complete or self.budget.stopped:
+                return walked.complete
+            if turn == 0:
+                self._search(problem, self._until(ends[0] + SEARCHED_SHARE))
+        return False
+
+    def _search(self, problem: CommitteeProblem, budget: Budget) -> None:
+        """Look for good committees of more members than were looked at."""
+        sizes = [size for size in LARGER_SIZES if size <= problem.limits.max_size]
+        for size in dict.fromkeys([*sizes, problem.limits.max_size]):
+            limits = dataclasses.replace(problem.limits, max_size=max(size, problem.limits.min_size))
+            for value in range(problem.n_values):
+                if budget.stopped:
+                    return
+                budget.tell("searching")
+                weights = problem.weights(value)
+                found = search_selection(problem.votes, weights, limits, budget, max_steps=SEARCH_STEPS)
+                if found is not None:
+                    self._learn(self._every_threshold(found.mask))
+
+    def _count_every_one(self) -> bool:
+        """Count all committees; return whether none was left out."""
+        problem = self.problem
+        for size in range(problem.limits.min_size, problem.limits.max_size + 1):
+            found = list[FoundCommittee]()
+            for members in itertools.combinations(range(problem.n_classifiers), size):
+                if self.budget.stopped:
+                    return False
+                mask = np.zeros(problem.n_classifiers, dtype=bool)
+                mask[list(members)] = True
+                found += self._every_threshold(mask)
+            self._learn(found)
+        return True
+
+    def _ask_limits(self) -> bool:
+        """Ask for the best within rising limits; return whether no committee can be missing.
+
+        With several values none is said to be complete: who is best in one of them is not all that matters.
+        """
+        if self.prices[:1] == [self.cost] and self.problem.n_values == 1 and self._settle(self.everything, 0):
+            return True  # as many limits as points, where proofs end
+        for price in self.prices:
+            # where size and cost matter, limits on the cost alone leave smaller committees out
+            proved, rising = price == self.prices[0], self.problem.rising(price)
+            by_size = self.problem.is_size(price)
+            for upto in rising:
+                left_out = by_size and not proved and upto not in (*LARGER_SIZES, rising[-1])
+                if upto <= self.final.get(price, -1) or left_out:
+                    continue
+                if self.budget.stopped:
+                    return False
+                most = self._limited(self.everything, price, upto)
+                settled = [self._settle(most, value) for value in range(self.problem.n_values)]
+                proved = proved and settled == [True]
+                if proved:
+                    self.final[price] = upto
+            if proved:
+                return True
+        return False
+
+    def _limited(self, most: Limits, price: int, upto: int) -> Limits:
+        return (*most[:price], min(most[price], upto), *most[price + 1 :])
+
+    def _settle(self, most: Limits, value: int) -> bool:
+        """Prove the best value within limits, and where cost matters at every lower cost that is open."""
+        while self._ask(most, value, self.budget.share(TURN)):
+            if self.cost is None or self.problem.n_values > 1:
+                return True
+            points, best = self._points_within(most), self.bounds.within(most, value)
+            as_good = points[-points[:, value] >= best]
+            if not len(as_good):
+                return True
+            # the cheapest of these dominates everything that costs as much
+            below = int(as_good[:, self.problem.n_values + self.cost].min()) - 1
+            if below <= self.final.get(self.cost, -1):
+                return True
+            most = self._limited(most, self.cost, below)
+        return False
+
+    def _points_within(self, most: Limits) -> NDArray[np.int64]:
+        points = np.array([one.point for one in self.known]).reshape(len(self.known), -1)
+        return (
+            points[(points[:, self.problem.n_values :] <= np.array(most)).all(axis=1)]
+            if len(points)
+            else points
+        )
+
+    def _ask(self, most: Limits, value: int, budget: Budget) -> bool:
+        """Ask for the best within limits, unless it is known; return whether it is now."""
+        if self._is_known(most, value):
+            return True
+        if self.budget.is_counted and self.bounds.has(most, value):
+            return False  # it would be answered as before
+        self.budget.tell("searching", value=len(self.known))
+        found = self._pruned(most, value, budget)
+        self._learn(self._every_threshold(found.mask))
+        if self.budget.cancellation.cancelled:
+            return False
+        if found.status is Status.INFEASIBLE:
+            self.bounds.add(most, value, NONE_WITHIN, found.proved_by)
+        elif not found.reason:
+            self.bounds.add(most, value, self._bound_of(found, value), found.proved_by)
+        self._checkpoint.keep(self._state, now=most == self.everything)
+        return self._is_known(most, value)
+
+    def _is_known(self, most: Limits, value: int) -> bool:
+        bound = self.bounds.within(most, value)
+        if value == self.problem.n_values:
+            return False
+        return bound <= max((-self._points_within(most)[:, value]).tolist(), default=NONE_WITHIN)
+
+    def _pruned(self, most: Limits, value: int, budget: Budget) -> Any:
+        problem, limits = self.problem, self.problem.limits_within(most)
+        budget = dataclasses.replace(budget, study=NO_STUDY)
+        if isinstance(problem, CommitteeProblem):
+            return prune_exactly(problem.votes, problem.weights(value), limits, budget)
+        if self.max_nodes is not None:
+            budget = dataclasses.replace(budget, nodes=self.max_nodes)
+        loss = problem.values[value]
+        return prune_means(loss.votes, loss.goal, limits, budget)
+
+    def _bound_of(self, found: PrunedSelection, value: int) -> int:
+        """Return what a selection proves of a value, as an integer."""
+        problem = self.problem
+        if isinstance(problem, CommitteeProblem):
             weights = problem.weights(value)
-            found = search_selection(problem.votes, weights, limits, budget, max_steps=SEARCH_STEPS)
-            if found is not None:
-                yield from _every_threshold(problem, found.mask)
+            return round(found.bound * weights.denominator) + weights.slack
+        if found.status is Status.OPTIMAL:
+            return -int(problem.point(found.mask)[value])
+        loss = problem.values[value]
+        return round(found.bound * -SCALE * loss.goal.denominator) + loss.slack
 
-
-def _walk_means(
-    problem: MeanFrontProblem, _by: None, known: Sequence[FoundCommittee], *_: Any, **effort: Any
-) -> tuple[WalkedFront, dict[int, int]]:
-    sizes = [price for price in range(len(problem.prices)) if problem.is_size(price)]
-    by_size = problem.n_values == len(problem.prices) == len(sizes) == 1
-    walked = (_prove_sizes if by_size else walk_means)(problem, starts=known, **effort)
-    return walked, dict.fromkeys(sizes if walked.final_to >= problem.limits.min_size else (), walked.final_to)
-
-
-def _prove_sizes(
-    problem: MeanFrontProblem, budget: Budget, *, starts: Sequence[FoundCommittee], max_nodes: int | None,
-    on_nodes: Callable[[int, int], None], checkpoint: Checkpoint,
-) -> WalkedFront:  # fmt: skip
-    """Prove the least loss of up to 1, 2, 3, ... members; the checkpoint keeps what is known."""
-    last = checkpoint.last()
-    known = only_best([*starts, *([] if last is None else kept_committees(last, problem))])
-    largest, final_to = problem.limits.max_size, -1
-    limited = budget if max_nodes is None else dataclasses.replace(budget, nodes=max_nodes)
-    for most, found in _least_by_size(problem, problem.values[0], limited, 1.0):
-        known = only_best([*known, FoundCommittee(found.mask, 0, problem.point(found.mask))])
-        if found.status is not Status.OPTIMAL:
-            break
-        final_to = most if found.mask.sum() == most else largest  # more members are of no use
-        checkpoint.keep(lambda: KeptState(committee_arrays(known, problem.n_classifiers), {}))  # noqa: B023
-        on_nodes(final_to, len(known))
-    return WalkedFront(known, final_to, complete=final_to == largest, nodes=max(0, final_to))
-
-
-def _least_by_size(
-    problem: MeanFrontProblem, value: MeanProblem, budget: Budget, part: float
-) -> Iterator[tuple[int, PrunedSelection]]:
-    """Yield the least loss of up to 1, 2, 3, ... members, until more members are of no use.
-
-    `part`: of the time left, what each may take.
-    """
-    for most in range(problem.limits.min_size, problem.limits.max_size + 1):
-        if budget.stopped:
-            return
-        sizes = dataclasses.replace(problem.limits, max_size=most)
-        own = dataclasses.replace(budget.share(part), study=NO_STUDY)
-        found = prune_means(value.votes, value.goal, sizes, own)
-        if found.reason:
-            return
-        yield most, found
-        if found.mask.sum() < most:
-            return
-
-
-def _search_means(problem: MeanFrontProblem, budget: Budget) -> Iterator[FoundCommittee]:
-    for value in problem.values:
-        for _, found in _least_by_size(problem, value, budget, SEARCH_TURN):
-            budget.tell("searching")
-            yield FoundCommittee(found.mask, 0, problem.point(found.mask))
+    def _state(self) -> KeptState:
+        arrays, facts = self.bounds.state()
+        return KeptState(arrays | committee_arrays(self.known, self.problem.n_classifiers), facts)

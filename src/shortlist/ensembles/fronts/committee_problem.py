@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,9 @@ from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, confusion, m
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.results.objective import Objective, Sense
+
+GROWTH = 1.5
+"""Growth factor of limits on cost, from the cost of the cheapest member to that of all."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,6 +69,48 @@ class FrontProblem(ABC):
     def is_size(self, price: int) -> bool:
         """Whether an objective of members is their number."""
         return self.objectives[self.n_values + price].name == SIZE
+
+    @property
+    def bounded_values(self) -> range:
+        """Values whose bound helps, by their index; of two that rows of their own add to, the sum too."""
+        return range(self.n_values)
+
+    def rising(self, price: int) -> list[int]:
+        """Return limits on an objective of members, rising: every size, or each half as much again."""
+        if self.is_size(price):
+            return [*range(self.limits.min_size, self.limits.max_size + 1)] or [self.limits.max_size]
+        most = int(min(self.budgets[price], self.prices[price].sum()))
+        rising, spent = [], float(max(1, self.prices[price].min()))
+        while spent < most:
+            rising.append(int(spent))
+            spent *= GROWTH
+        return [*dict.fromkeys(rising), most]
+
+    @property
+    def everything(self) -> tuple[int, ...]:
+        """The most that each objective of members may sum to within all limits, ``(n_prices,)``."""
+        return tuple(self.rising(price)[-1] for price in range(len(self.prices)))
+
+    def least(self, price: int, size: int) -> int:
+        """Return the least that members of a number sum to in an objective."""
+        return int(np.sort(self.prices[price])[:size].sum())
+
+    def cheapest(self) -> Mask:
+        """Return a smallest committee, of those the one that costs least."""
+        order = np.argsort(self.prices.sum(axis=0), kind="stable")
+        mask = np.zeros(self.n_classifiers, dtype=bool)
+        mask[order[: self.limits.min_size]] = True
+        return mask
+
+    def limits_within(self, most: Sequence[int]) -> SelectionLimits:
+        """Return the limits of a selection whose objectives of members sum to no more than `most`."""
+        limits = self.limits
+        for price, (own, upto) in enumerate(zip(self.prices, most, strict=True)):
+            if self.is_size(price):
+                limits = replace(limits, max_size=min(limits.max_size, upto))
+            elif upto < own.sum():
+                limits = replace(limits, costs=own, budget=upto)
+        return limits
 
     def is_within(self, mask: Mask) -> bool:
         """Whether a committee keeps the limits."""
@@ -131,6 +176,11 @@ class CommitteeProblem(FrontProblem):
         values = self.gains @ self.class_sizes
         return np.append(values, values.sum())
 
+    @property
+    def bounded_values(self) -> range:
+        """Values whose bound helps, by their index; of two that rows of their own add to, the sum too."""
+        return range(self.n_values + int(self.n_values == 2 and self.gains.max() == 1))
+
     def right(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
         """Count the right decisions by class from the votes, ``(n_classes,)``."""
         if isinstance(self.votes, Votes):
@@ -143,8 +193,11 @@ class CommitteeProblem(FrontProblem):
         return np.asarray(self.gains @ self.right(mask, threshold))
 
     def weights(self, value: int) -> Weights | ClassWeights:
-        """Return one of the values as what decisions are worth, for exact pruning."""
-        objective, gains = self.objectives[value], self.gains[value]
+        """Return one of the values, or their sum, as what decisions are worth, for exact pruning."""
+        if value == self.n_values:
+            objective, gains = Objective("sum", Sense.MAX, scale=None), self.gains.sum(axis=0)
+        else:
+            objective, gains = self.objectives[value], self.gains[value]
         if isinstance(self.votes, Votes):
             return Weights(objective, int(gains[1]), 0, int(gains[0]), 0, objective.scale or 1)
         return ClassWeights(objective, gains, objective.scale or 1)

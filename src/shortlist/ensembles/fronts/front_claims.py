@@ -5,10 +5,11 @@ there.
 """
 
 import functools
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,16 +134,64 @@ def paid_columns(front: Front) -> dict[str, list[float]]:
     return {name: paid for name, paid in known.items() if paid}
 
 
-@dataclass(frozen=True, eq=False)
-class ValueBounds:
-    """Bounds that no committee can exceed, and committees found on the way."""
+Limits: TypeAlias = tuple[int, ...]
+"""The most that each objective of members may sum to, ``(n_prices,)``."""
 
-    highest: Caps
-    """See :data:`shortlist.ensembles.fronts.front_walk.Caps`, ``(n_values + 1,)``."""
-    proved_by: tuple[str, ...]
-    """Prover of each bound."""
-    found: list[FoundCommittee]
-    """None of them dominates another."""
+NONE_WITHIN = -(2**60)
+"""Bound on values where no committee keeps the limits."""
+
+
+class ProvedBounds:
+    """Bounds on the values of all committees within limits, the row-by-row ones included."""
+
+    def __init__(self, problem: FrontProblem) -> None:
+        self._first = problem.highest()
+        self._most = np.zeros((0, len(problem.prices)), dtype=np.int64)
+        self._facts = np.zeros((0, 2), dtype=np.int64)  # value, bound
+        self._proved_by = list[str]()
+
+    def add(self, most: Limits, value: int, bound: int, proved_by: str) -> None:
+        """Take a bound on a value, by its index, or on the sum of two values, whose index is their number."""
+        self._most = np.vstack([self._most, np.array(most, dtype=np.int64)[None]])
+        self._facts = np.vstack([self._facts, [[value, bound]]])
+        self._proved_by.append(proved_by)
+
+    def has(self, most: Limits, value: int) -> bool:
+        """Whether these limits were asked about."""
+        return bool(((self._most == most).all(axis=1) & (self._facts[:, 0] == value)).any())
+
+    def within(self, most: Sequence[int], value: int) -> int:
+        """Return the bound on a value within limits, as an integer."""
+        holds = (self._most >= np.array(most)).all(axis=1) & (self._facts[:, 0] == value)
+        return int(self._facts[holds, 1].min(initial=self._first[value]))
+
+    def highest(self, most: Sequence[int]) -> Caps:
+        """Return the bound on each value within limits, and on the sum of all, ``(n_values + 1,)``."""
+        highest = np.array([self.within(most, value) for value in range(len(self._first))])
+        highest[-1] = min(highest[-1], highest[:-1].sum())
+        return highest
+
+    def prover(self, most: Sequence[int], value: int) -> str:
+        """Return the prover of the bound on a value; of those row by row, nothing."""
+        bound = self.within(most, value)
+        holds = (self._most >= np.array(most)).all(axis=1) & (self._facts == [value, bound]).all(axis=1)
+        return next((by for by, one in zip(self._proved_by, holds, strict=True) if one), "")
+
+    def starts(self, price: int) -> set[int]:
+        """Return the sums in an objective of members from which on a bound no longer holds."""
+        return {most + 1 for most in self._most[:, price].tolist()}
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return the arrays and facts of a state."""
+        return {"most": self._most, "bounds": self._facts}, {"proved_by": self._proved_by}
+
+    @classmethod
+    def of_state(cls, state: KeptState, problem: FrontProblem) -> Self:
+        """Undo :meth:`state`."""
+        bounds = cls(problem)
+        bounds._most, bounds._facts = state.arrays["most"], state.arrays["bounds"]
+        bounds._proved_by = list(state.facts["proved_by"])
+        return bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +200,7 @@ class LookedAt:
 
     problem: FrontProblem
     """Objectives and rows of the search."""
-    bounds: ValueBounds
+    bounds: ProvedBounds
     """Bounds that no committee can exceed."""
     final: dict[int, int]
     """Value of each objective of members up to which every committee was looked at, or left out with a
@@ -168,11 +217,9 @@ class LookedAt:
         points = np.array([one.point for one in known]).reshape(len(known), len(problem.objectives))
         order = np.lexsort(points[:, problem.asked].T[::-1])
         known, points = [known[i] for i in order.tolist()], points[order]
-        missing = self._missing(points)
+        missing = None if self.complete else self._missing(points)
         complete = self.complete or (missing is not None and not missing.any())
-        proved = np.full(len(known), complete)
-        for price, final_to in self.final.items():
-            proved |= points[:, problem.n_values + price] <= final_to
+        proved = np.array([complete or self._is_proved(point) for point in points], dtype=bool)
         masks = np.array([one.mask for one in known], dtype=np.int64)
         return Front.from_points(
             [problem.objectives[place] for place in problem.asked],
@@ -192,6 +239,18 @@ class LookedAt:
             },
         )
 
+    def _is_proved(self, point: NDArray[np.int64]) -> bool:
+        """Whether no committee dominates a point: it would be within the same limits."""
+        n_values, most = self.problem.n_values, point[self.problem.n_values :]
+        if any(most[price] <= final_to for price, final_to in self.final.items()):
+            return True
+        if n_values != 1:
+            return False
+        value, less = -int(point[0]), most - np.eye(len(most), dtype=np.int64)
+        return self.bounds.within(most.tolist(), 0) <= value and all(
+            self.bounds.within(lower, 0) < value for lower in less.tolist()
+        )
+
     def _final_facts(self) -> dict[str, float]:
         objectives = self.problem.objectives[self.problem.n_values :]
         return {
@@ -200,7 +259,8 @@ class LookedAt:
         }
 
     def _bound_facts(self, points: Points | None) -> list[dict[str, Any]]:
-        highest, all_right = self.bounds.highest, self.problem.highest()
+        everything, all_right = self.problem.everything, self.problem.highest()
+        highest = self.bounds.highest(everything)
         facts = []
         for value, objective in enumerate(self.problem.objectives[: self.problem.n_values]):
             walked = points is not None and len(points) > 0
@@ -215,7 +275,7 @@ class LookedAt:
                     "name": objective.name,
                     **known,
                     **share,
-                    "proved_by": COMMITTEE_WALK if walked else self.bounds.proved_by[value],
+                    "proved_by": COMMITTEE_WALK if walked else self.bounds.prover(everything, value),
                 }
             )
         return facts
@@ -239,25 +299,43 @@ class LookedAt:
         return Proof(ProofKind.NONDOMINATED if proved else ProofKind.APPROXIMATE, missing=shown, limit=limit)
 
     def _missing(self, points: Points) -> NDArray[np.int64] | None:
-        """Bound by how much a committee that was not looked at can be ahead in each value, ``(n_values,)``.
+        """Bound by how much a committee that is not known can be ahead in each value, ``(n_values,)``.
 
-        Such a committee costs more than the searches are final to in every objective of members. The points
-        that cost no more than that are no worse there, and values are bounded. None where there is no such
-        point, or where no walk has begun for an objective.
+        Points that cost no more in any objective of members are no worse there, and values are bounded within
+        limits. None where no point costs so little.
         """
-        n_values, highest = self.problem.n_values, self.bounds.highest
-        within = np.full(len(points), len(self.final) == len(self.problem.prices))
-        for price, final_to in self.final.items():
-            within &= points[:, n_values + price] <= final_to + 1
-        if not within.any():
-            return None
-        values = -points[within, :n_values]
+        n_values = self.problem.n_values
         missing = np.zeros(n_values, dtype=np.int64)
-        for best in _corners(highest, n_values):
-            ahead = np.maximum(0, best - values)
-            furthest = (ahead / np.maximum(1, highest[:n_values])).max(axis=1, initial=0)
-            missing = np.maximum(missing, ahead[np.argmin(furthest)])
+        for least in self._open_limits():
+            highest = self.bounds.highest(least)
+            if (highest[:n_values] <= NONE_WITHIN).any():
+                continue
+            within = (points[:, n_values:] <= np.array(least)).all(axis=1)
+            if not within.any():
+                return None
+            values = -points[within, :n_values]
+            for best in _corners(highest, n_values):
+                ahead = np.maximum(0, best - values)
+                furthest = (ahead / np.maximum(1, np.abs(highest[:n_values]))).max(axis=1, initial=0)
+                missing = np.maximum(missing, ahead[np.argmin(furthest)])
         return missing
+
+    def _open_limits(self) -> Iterator[Limits]:
+        """Yield sums in objectives of members, one of which every committee that is not final costs.
+
+        A committee costs that much or more; the bounds within it hold for all committees up to the next.
+        """
+        problem, starts = self.problem, list[list[int]]()
+        for price, most in enumerate(problem.everything):
+            first = max(self.final.get(price, -1) + 1, problem.least(price, problem.limits.min_size))
+            known = self.bounds.starts(price)
+            starts.append(sorted({first, *(one for one in known if first < one <= most)}))
+        sizes = [price for price in range(len(starts)) if problem.is_size(price)]
+        for one in itertools.product(*starts):
+            size = one[sizes[0]] if sizes else problem.limits.min_size
+            least = tuple(max(own, problem.least(price, size)) for price, own in enumerate(one))
+            if all(own <= most for own, most in zip(least, problem.everything, strict=True)):
+                yield least
 
 
 def _corners(highest: Caps, n_values: int) -> NDArray[np.int64]:

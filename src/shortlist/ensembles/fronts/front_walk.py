@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from shortlist._bits import Words, pack
 from shortlist.arrays import Mask
-from shortlist.ensembles.fronts import _state_kernels as records
-from shortlist.ensembles.fronts._walk_kernels import walk_committees
+from shortlist.ensembles.fronts import _walk_kernels as records
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.votes.hard_votes import Votes
 from shortlist.errors import SolverError
@@ -32,9 +31,6 @@ Caps: TypeAlias = NDArray[np.int64]
 
 BLOCK_WORK = 20_000_000
 """Machine words that are read between two looks at the clock: some hundredths of a second."""
-
-GROWTH = 1.5
-"""Growth factor of the budget in a search by price, from the price of the cheapest member to that of all."""
 
 FIRST_ROOM = 1024
 """Points that an archive has room for at first."""
@@ -102,9 +98,10 @@ def walk_front(
     found = [*starts, *([] if last is None else walker.resume(last))]
     walker.make_room(max(room, 2 * len(found)))
     walker.take(found)
-    final_to, by_size = -1, by is not None and problem.is_size(by)
-    for upto in _budgets(problem, by):
-        for size in range(problem.limits.min_size, problem.limits.max_size + 1):
+    final_to, sizes = -1, range(problem.limits.min_size, problem.limits.max_size + 1)
+    by_size = by is not None and problem.is_size(by)
+    for upto in [0] if by is None else problem.rising(by):
+        for size in [upto] if by_size else sizes:
             if walker.cheapest(size) > upto:
                 break
             for _ in walker.walk(size, upto):
@@ -114,25 +111,8 @@ def walk_front(
             if walker.stopped:
                 checkpoint.keep(walker.state, now=True)
                 return WalkedFront(walker.found(), final_to, complete=False, nodes=walker.nodes)
-            if by_size:
-                final_to = size
-        if by is not None:
-            final_to = upto
+        final_to = -1 if by is None else upto
     return WalkedFront(walker.found(), final_to, complete=True, nodes=walker.nodes)
-
-
-def _budgets(problem: CommitteeProblem, by: int | None) -> list[int]:
-    """Return the budgets, walk after walk: all of it at once where the walk goes by no price."""
-    if by is None:
-        return [0]
-    most = int(min(problem.budgets[by], problem.prices[by].sum()))
-    if problem.is_size(by):
-        return [most]
-    rising, spent = [], float(max(1, problem.prices[by].min()))
-    while spent < most:
-        rising.append(int(spent))
-        spent *= GROWTH
-    return [*dict.fromkeys(rising), most]
 
 
 @dataclass(frozen=True)
@@ -164,7 +144,7 @@ class _CommitteeWalker:
         return int(self.here.n_points)
 
     def cheapest(self, size: int) -> int:
-        return 0 if self.by is None else int(np.sort(self.problem.prices[self.by])[:size].sum())
+        return 0 if self.by is None else self.problem.least(self.by, size)
 
     def make_room(self, n: int, old: records.CommitteeArchive | None = None) -> None:
         width = len(self.problem.objectives)
@@ -211,9 +191,9 @@ class _CommitteeWalker:
             if left <= 0 or self.budget.stopped:
                 self.stopped = True
                 break
-            if self.n_points + size + 1 >= len(self.archive.order):
+            if self.n_points + size + 2 >= len(self.archive.order):
                 self.make_room(2 * len(self.archive.order), self.archive)
-            walk_committees(left, rows, walk, self.archive)
+            records.walk_committees(left, rows, walk, self.archive)
             yield
         self.nodes += int(self.here.nodes)
         self.here.nodes = 0
@@ -278,8 +258,6 @@ class _CommitteeWalker:
             np.zeros(size + 1, dtype=np.int64), counts, rivals,
             np.zeros((size + 1, n_prices), dtype=np.int64),
             np.zeros((size + 2, n_classes), dtype=np.int64),
-            np.zeros((2, size + 1, n_words), dtype=np.uint64), np.zeros((2, size + 1, 2), dtype=np.int64),
-            np.zeros((2, size + 1), dtype=np.int64), np.zeros(2, dtype=records.NEWS),
             np.zeros(len(problem.objectives), dtype=np.int64), self.places,
         )  # fmt: skip
         return rows, walk
