@@ -215,8 +215,12 @@ class _FrontSearch:
 
         With several values none is said to be complete: who is best in one of them is not all that matters.
         """
-        if self.prices[:1] == [self.cost] and self.problem.n_values == 1 and self._settle(self.everything, 0):
-            return True  # as many limits as points, where proofs end
+        proved = False
+        if self.cost is not None and self.problem.n_values == 1:
+            # what a cost allows with any number of members bounds what it allows with few
+            proved = self._settle(self.everything, 0)
+        if proved and len(self.prices) == 1:
+            return True
         for price in self.prices:
             # where size and cost matter, limits on the cost alone leave smaller committees out
             proved, rising = price == self.prices[0], self.problem.rising(price)
