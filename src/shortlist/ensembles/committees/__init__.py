@@ -1,1 +1,1 @@
-"""Committees that are asked one member after the other, until the outcome cannot change any more."""
+"""Committees whose members are asked one after the other, until no missing answer can change the outcome."""

@@ -15,25 +15,27 @@ from shortlist.pickles import saved_from
 from shortlist.policies import UNDECIDED, Places, Said, follow
 
 MEAN_ROUNDING = 1e-9
-"""Means that are nearer to the least probability of an answer than this are added up again as
-``predict_proba`` adds them: floating-point sums depend on their order. Calibrated ones wait for all members.
+"""Distance from the least probability below which a mean is added up again, as ``predict_proba`` adds it.
+
+Floating-point sums depend on their order. Calibrated means this near wait for all members.
 """
 
 
 class ScoreRange(NamedTuple):
-    """Between which numbers the probabilities of the classes will be."""
+    """Bounds of the probabilities of the classes once all members have answered."""
 
     least: Floats
     most: Floats
-    """Ends of the range for each class, ``(n_rows, n_classes)``: all members left are sure of another one, or
-    are sure of it.
+    """Lower and upper bounds for each class, ``(n_rows, n_classes)``. The lower one holds where all members
+    left are sure of another class, the upper one where they are sure of this class.
     """
 
     def of_answer(self, may_win: Mask) -> tuple[Floats, Floats]:
-        """Return between which numbers the probability of the class that wins will be, ``(n_rows,)`` each.
+        """Return the least and the largest probability of the class that wins, ``(n_rows,)`` each.
 
-        What makes a class most probable makes it win too, if it may win at all. So the most is that of the
-        classes that `may_win`, of shape ``(n_rows, n_classes)``; the least holds where one class alone may.
+        `may_win`, ``(n_rows, n_classes)``: classes that may still win. Answers that make such a class most
+        probable also make it win, so the largest is taken over these classes. The least is valid only where
+        one class alone may win.
         """
         leader = may_win.argmax(axis=1)[:, None]
         least = np.take_along_axis(self.least, leader, axis=1)[:, 0]
@@ -45,11 +47,13 @@ class AnswerScores:
     """Source of the probability of a committee's answer, as its ``predict_proba`` has it."""
 
     n_members: int
-    """Number of members, asked or not yet, with all copies."""
+    """Number of members with all copies, asked or not."""
     by_mean: bool
-    """Whether it is the mean of the members' probabilities; otherwise it comes from shares of votes."""
+    """Whether the probability is the mean of the members' probabilities; otherwise it comes from shares of
+    votes.
+    """
     ballot: Ballot
-    """Ballot that shares of votes are by."""
+    """Ballot that counts the votes."""
     calibration: Calibration | None = None
     """Calibration that turns means or shares into probabilities."""
 
@@ -58,9 +62,8 @@ class AnswerScores:
     ) -> ScoreRange:
         """Return the range of the classes' probabilities when `n_left` more members have answered.
 
-        `counted`, ``(n_rows, n_classes)``: the votes for each class so far, or the sums of its probabilities.
-        `n_silent`, ``(n_rows,)``: how many of those who were asked have not answered; it matters to a
-        threshold alone.
+        `counted`, ``(n_rows, n_classes)``: votes for each class so far, or sums of its probabilities.
+        `n_silent`, ``(n_rows,)``: number of members that were asked and abstained; only a threshold uses it.
 
         >>> from shortlist.ensembles.committees.ballots import Plurality
         >>> votes = AnswerScores(n_members=3, by_mean=False, ballot=Plurality(2))
@@ -70,9 +73,9 @@ class AnswerScores:
         return calibrated_range(self._scores(counted, n_left, n_silent), self.calibration, is_open=n_left > 0)
 
     def margin(self, least: float, n_left: int) -> float:
-        """Return the tolerance within which an end counts as equal to the least probability.
+        """Return the tolerance within which a bound counts as equal to the least probability.
 
-        The quotients of calibrated means may be less by rounding than at the end where they are least.
+        Rounding may make a quotient of calibrated means smaller than the lower bound.
         """
         rounds = self.by_mean and self.calibration is not None
         return MEAN_ROUNDING if rounds and n_left and least > 0 else 0.0
@@ -84,11 +87,11 @@ class AnswerScores:
 
 
 def calibrated_range(found: ScoreRange, calibration: Calibration | None, *, is_open: bool) -> ScoreRange:
-    """Return between which numbers probabilities will be, from the range of what they are made of.
+    """Return the bounds of calibrated probabilities, from the bounds of the scores before calibration.
 
-    A class is most probable where all who are left are sure of it, and least where they are sure of one other
-    class, as a power of at least 1 is convex. A smaller power is concave: then nothing is worse than that all
-    other classes are equal, which may be more than those who are left can do.
+    With a power of at least 1, which is convex, a class is most probable where all members left are sure of
+    it, and least where they are sure of one other class. A smaller power is concave: the least is then taken
+    where all other classes are equal, which the members left may be unable to reach.
     """
     if calibration is None:
         return found
@@ -112,14 +115,15 @@ def calibrated_range(found: ScoreRange, calibration: Calibration | None, *, is_o
 def range_of_means(
     known: Floats, copies: NDArray[np.int64], is_left: Mask, calibration: Calibration | None = None
 ) -> ScoreRange:
-    """Return the range of the classes' probabilities by their mean, added up as ``predict_proba`` does.
+    """Return the bounds of the classes' mean probabilities, added up as ``predict_proba`` does.
 
-    A sum in floating point grows with each of its parts, if at all, and so does its mean. So both ends are
-    means that somebody's answers make, to the last bit.
+    A floating-point sum never decreases when one of its parts grows, and neither does the mean. So both
+    bounds are means of possible answers, to the last bit.
 
     `known`: probabilities by the members in the order of the committee, each once, ``(n_rows, n_members,
-    n_classes)``; 0 for those who are left. `copies`: how often the answer of each counts, ``(n_members,)``.
-    `is_left`, ``(n_members,)``. `calibration`: what turns means into probabilities.
+    n_classes)``; 0 for members not asked yet. `copies`: number of times that the answer of each member
+    counts, ``(n_members,)``. `is_left`: mask of members not asked yet, ``(n_members,)``. `calibration`: turns
+    means into probabilities.
     """
     sure = np.where(is_left[:, None], 1.0, known)
     means = ScoreRange(*(np.repeat(one, copies, axis=1).mean(axis=1) for one in (known, sure)))
@@ -129,32 +133,34 @@ def range_of_means(
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class AskingOrder:
-    """An order of members."""
+    """Order in which members are asked."""
 
     members: NDArray[np.intp]
     """Members by index, in the order of asking, ``(n_members,)``."""
     is_best: bool
-    """Whether no order costs less on the rows that it was chosen by."""
+    """Whether no other order costs less on the selection rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class EarlyAnswers:
-    """Answers of a committee, and the calls that they took."""
+    """Answers of a committee, with the number and the price of the calls that they took."""
 
     labels: Labels
-    """The class of every row, as all members together decide it, ``(n_rows,)``; the reject label where none
-    is answered.
+    """Class of every row, as all members together decide it, ``(n_rows,)``; the reject label for a row
+    without an answer.
     """
     calls: NDArray[np.int64]
     """Number of members asked, ``(n_rows,)``."""
     costs: Floats | None
-    """Price of the calls, ``(n_rows,)``; None where members have no prices."""
+    """Price of the calls about each row, ``(n_rows,)``; None where members have no prices."""
     order: tuple[str, ...]
-    """The members in the order in which they are asked, each once."""
+    """Names of the members in the order of asking, each once."""
     answered: Mask
-    """Whether somebody has answered, and the answer is as probable as was requested, ``(n_rows,)``."""
+    """Mask of rows for which a member has answered and the answer is at least as probable as requested,
+    ``(n_rows,)``.
+    """
     needs: tuple[str, ...]
-    """Name of the member that has to be asked next about each row; empty where none has to."""
+    """Name of the member to ask next about each row, ``n_rows`` of them; empty where the row is settled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,29 +171,37 @@ class Asking:
     order: NDArray[np.intp]
     """Members by index, in the order of asking, ``(n_members,)``."""
     copies: NDArray[np.int64]
-    """Number of times that the answer of each member counts, in the order of the committee, ``(n_members,)``.
+    """Number of times that the answer of each member counts, in the order of the committee,
+    ``(n_members,)``.
     """
     scores: AnswerScores | None = None
-    """Source of the probability of an answer; None where none is needed."""
+    """Source of the probability of an answer; None where no probability is needed."""
     least: float = 0.0
     """Least probability of an answer."""
 
 
 class Added(NamedTuple):
-    """Increments by a member's answers."""
+    """Amounts that the answers of one member add."""
 
     decisions: NDArray[np.int64]
-    """Increments of the totals that decide, with all copies, ``(n_rows, n_classes)``."""
+    """Increments of the totals that decide the class, with all copies of the member, ``(n_rows,
+    n_classes)``.
+    """
     scores: NDArray[Any] | None = None
-    """Increments of the scores of probability, once, ``(n_rows, n_classes)``."""
+    """Increments of the scores behind probabilities, counted once, ``(n_rows, n_classes)``."""
 
 
 AskMember: TypeAlias = Callable[[int, Places], Added]
-"""Gets the index of a member, and the rows that are asked about, and returns what the answers add."""
+"""Function from the index of a member, and the indices of rows, to the increments by its answers."""
 
 
 def ask_record(added: NDArray[np.int64], scored: NDArray[Any] | None = None) -> AskMember:
-    """Return the function that asks members with known answers, ``(n_rows, n_members, n_classes)`` each."""
+    """Return a function that looks up the answers of members in arrays.
+
+    The arrays have the shape ``(n_rows, n_members, n_classes)``.
+
+    `added`: increments of the totals. `scored`: increments of the scores, if needed.
+    """
 
     def ask(member: int, rows: Places) -> Added:
         return Added(added[rows, member], None if scored is None else scored[rows, member])
@@ -199,27 +213,29 @@ class SettledRows(NamedTuple):
     """Result of asking, row by row."""
 
     codes: NDArray[np.int64]
-    """The class of each row, ``(n_rows,)``; -1 where no answer is as probable as it has to be."""
+    """Index of the class of each row, ``(n_rows,)``; -1 where no answer is as probable as required."""
     calls: NDArray[np.int64]
     """Number of members asked, ``(n_rows,)``."""
     waits_for: NDArray[np.int64]
-    """The index of the member who has to be asked next and was not asked yet, ``(n_rows,)``; -1: none."""
+    """Index of the member to ask next, whose answer is not there yet, ``(n_rows,)``; -1 where there is
+    none.
+    """
 
 
 def ask_in_order(
     asking: Asking, n_rows: int, ask: AskMember, states: NDArray[np.int8] | None = None
 ) -> SettledRows:
-    """Ask one member after the other about those rows alone whose outcome is still open.
+    """Ask the members one after the other, each about the rows alone whose outcome is still open.
 
-    The outcome is the class that wins, or that none is probable enough. It is settled where it is the same
-    for each class of which all who are left may be sure: nothing makes a class win, and probable, more than
-    that, and nothing makes the winner less probable than that of another class. As these answers are
-    possible, no lossless early exit in this order asks fewer. Only what is calibrated may wait for more:
-    means next to the least probability, and shares of votes of several classes with a power below 1.
+    The outcome of a row is the class that wins, or no answer if no class is probable enough. It is settled
+    where it is the same for each class that all members left might be sure of. No other answers help a class
+    more to win and to be probable, or make the winner less probable. As these answers are possible, no
+    lossless early exit in this order asks fewer members. Calibrated scores alone may wait for more members:
+    means next to the least probability, and shares of votes for several classes with a power below 1.
 
-    `states` says whether each member answers each row, ``(n_rows, n_members)``, as
-    :mod:`shortlist.guarantees.cells` has it; None: all do. A row whose next member was not asked yet waits.
-    No row is settled before a member has answered.
+    `states`: whether each member answers each row, ``(n_rows, n_members)``, coded as in
+    :mod:`shortlist.guarantees.cells`; None: all do. A row waits if its next member was not asked yet. No row
+    is settled before a member has answered.
     """
     ballot, scores, copies, order = asking.ballot, asking.scores, asking.copies, asking.order
     by_mean = scores is not None and scores.by_mean

@@ -1,7 +1,7 @@
 """Ballots of members: votes against a threshold, plurality, or the mean of probabilities.
 
-A ballot adds up what members answer, in integers, and the class with the largest total wins, the first of
-equals. It knows when no answer that is still missing can change who wins.
+A ballot adds up the members' answers as integers. The class with the largest total wins, the first of equals.
+The ballot also finds the rows whose winner no missing answer can change.
 """
 
 from abc import ABC, abstractmethod
@@ -26,20 +26,22 @@ from shortlist.pickles import saved_from
 
 
 class Ballot(ABC):
-    """Sum of answers that decides: the class with the largest total wins, the first of equals."""
+    """Rule that adds up answers: the class with the largest total wins, the first of equals."""
 
     name: ClassVar[str]
     by_mean: ClassVar[bool] = False
-    """Whether probabilities are added up, and not votes."""
+    """Whether probabilities are added up; otherwise votes are."""
 
     start: NDArray[np.int64]
     """Totals before a member has answered, ``(n_classes,)``."""
     most: NDArray[np.int64]
-    """The most that an answer adds to each class, while it adds nothing to the others, ``(n_classes,)``."""
+    """Largest amount that one answer adds to each class, ``(n_classes,)``; it then adds nothing to the other
+    classes.
+    """
 
     @property
     def threshold(self) -> int | None:
-        """Above how many votes the positive class wins; None where no threshold decides."""
+        """Number of votes above which the positive class wins; None for a ballot without a threshold."""
         return None
 
     @property
@@ -48,41 +50,49 @@ class Ballot(ABC):
         return len(self.start)
 
     def codes_of(self, members: Pool, X: Any) -> ClassCodes:
-        """Return the class that every member votes for on every row; ``n_classes`` for an abstention."""
+        """Return the class that every member votes for on every row, ``(n_rows, n_members)``.
+
+        ``n_classes`` for an abstention.
+        """
         return class_answers(members, X)
 
     def added(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the increments by answers, ``(..., n_classes)``.
+        """Return the amounts that answers add to each class, ``(..., n_classes)``.
 
-        `answers`: classes voted for, ``(...)``; of a mean, probabilities in parts of 2^15 - 1,
+        `answers`: indices of classes voted for, ``(...)``; for a mean, probabilities in parts of 2^15 - 1,
         ``(..., n_classes)``. An abstention adds nothing.
         """
         return np.asarray((answers[..., None] == np.arange(self.n_classes)) * self.most)
 
     def answers_of(self, members: Pool, X: Any) -> NDArray[Any]:
-        """Ask members for the answers that are added up, ``(n_rows, n_members[, n_classes])``."""
+        """Return the answers of all members, to be added up, ``(n_rows, n_members[, n_classes])``."""
         return self.codes_of(members, X)
 
     @abstractmethod
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the class that the answers of all members decide on every row; -1: none."""
+        """Return the index of the class that the answers of all members decide, ``(n_rows,)``.
+
+        -1 for no class.
+        """
 
     def vote_shares(self, codes: ClassCodes) -> Floats:
         """Return the share of votes for each class, ``(n_rows, n_classes)``, from 0 to 1."""
         return tally_shares(class_tally(codes, self.n_classes))
 
     def n_votes(self, codes: ClassCodes) -> int | NDArray[np.int64]:
-        """Return the number of votes in :meth:`vote_shares`, of all rows or of each."""
+        """Return the number of votes behind :meth:`vote_shares`, for all rows or ``(n_rows,)``."""
         return np.count_nonzero(codes < self.n_classes, axis=1) if codes.shape[1] else 0
 
     def shares_between(
         self, votes: NDArray[Any], n_left: int, _n_silent: NDArray[np.int64] | int
     ) -> tuple[Floats, Floats]:
-        """Return the least and the most that smoothed shares of votes may become.
+        """Return the least and the largest smoothed share of votes that each class may reach.
 
-        `votes`, ``(n_rows, n_classes)``: the votes for each class so far. `n_left`: how many members are
-        still to be asked. `n_silent`, ``(n_rows,)``: how many of those who were asked have not answered; it
-        matters to a threshold alone.
+        Both have the shape ``(n_rows, n_classes)``.
+
+        `votes`, ``(n_rows, n_classes)``: votes for each class so far. `n_left`: number of members not asked
+        yet. `n_silent`, ``(n_rows,)``: number of members that were asked and abstained; only a threshold uses
+        it.
         """
         every = votes.sum(axis=1, keepdims=True) + n_left + self.n_classes  # one vote more for each class
         return (votes + 1) / every, (votes + n_left + 1) / every
@@ -90,14 +100,14 @@ class Ballot(ABC):
     def outlook(
         self, totals: NDArray[np.int64], n_left: int, n_heard: NDArray[np.int64], _n_silent: NDArray[np.int64]
     ) -> tuple[Mask, Mask]:
-        """Mark the classes that may still win, and the rows whose winner nothing can change.
+        """Return the masks of the classes that may still win, and of the rows whose winner is certain.
 
         A row without an answer has no winner.
 
-        `totals`, ``(n_rows, n_classes)``. `n_left`: how many are still to be asked. `n_heard`, `n_silent`:
-        how many have answered, and how many were asked and have not, ``(n_rows,)``. `may_win`, which it
-        returns, ``(n_rows, n_classes)``. `sure`, which it returns: whether one class wins whatever is still
-        answered, or not answered, ``(n_rows,)``.
+        `totals`, ``(n_rows, n_classes)``: sums so far. `n_left`: number of members not asked yet. `n_heard`,
+        `n_silent`: number of members that have answered, and that abstained, ``(n_rows,)``. Returns
+        `may_win`, ``(n_rows, n_classes)``, and `sure`, ``(n_rows,)``: whether one class wins whatever the
+        missing answers are.
         """
         may_win = self.may_win(totals, n_left)
         if not n_left:
@@ -105,10 +115,10 @@ class Ballot(ABC):
         return may_win, np.asarray((may_win.sum(axis=1) == 1) & (n_heard > 0))
 
     def may_win(self, totals: NDArray[np.int64], n_left: int) -> Mask:
-        """Mark the classes that win if all members left answer for them; no other answers help them more.
+        """Return the mask of classes that win if all members left answer for them, ``(n_rows, n_classes)``.
 
-        A member whose answer counts several times is as many who are left. The mask has the
-        shape ``(n_rows, n_classes)``, and marks at least one class of every row, as the leader wins so.
+        No other answers help a class more. Each copy of a member counts in `n_left`. The mask marks at least
+        one class of every row, as the leader still wins with more votes.
 
         >>> Plurality(2).may_win(np.array([[2, 0], [0, 2], [1, 1]]), 2).tolist()
         [[True, False], [True, True], [True, True]]
@@ -121,10 +131,10 @@ class Ballot(ABC):
         return np.asarray(ahead < 0)
 
     def settled(self, totals: NDArray[np.int64], n_left: int) -> Mask:
-        """Mark the rows whose winner is the same whatever `n_left` more members answer.
+        """Return the mask of rows whose winner `n_left` more answers cannot change, ``(n_rows,)``.
 
-        That is where one class alone may win. Where several may, the answers that make them win are
-        possible, so that no check that is never wrong marks more rows.
+        Only one class may win such a row. Where several classes may win, possible answers make each of them
+        win, so no check without errors can mark more rows.
 
         >>> Plurality(2).settled(np.array([[2, 0], [0, 2], [1, 1]]), 2)
         array([ True, False, False])
@@ -133,20 +143,16 @@ class Ballot(ABC):
 
     @abstractmethod
     def plain(self) -> dict[str, Any]:
-        """Return the ballot as plain numbers, as an exported policy has it."""
+        """Return the ballot as a dict of plain values, as an exported policy stores it."""
 
     @abstractmethod
     def in_words(self, classes: Labels) -> str:
-        """Say the decision rule of a committee, for people, to go before a full stop."""
+        """Return the decision rule of the committee as text for people, without a full stop."""
 
 
 @saved_from("shortlist.ensembles")
 class Plurality(Ballot):
-    """Every member has a vote, and the class with most votes wins.
-
-    >>> Plurality(3).decided(np.array([[1, 1, 0], [2, 0, 3]])).tolist()
-    [1, 0]
-    """
+    """Ballot in which every member has a vote, and the class with most votes wins."""
 
     name = "plurality"
 
@@ -155,26 +161,29 @@ class Plurality(Ballot):
         self.most = np.ones(n_classes, dtype=np.int64)
 
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the class with most votes, the first of equals; -1 where all members abstain."""
+        """Return the index of the class with most votes, the first of equals, ``(n_rows,)``.
+
+        -1 where all members abstain.
+        """
         tally = class_tally(answers, self.n_classes)
         silent = ~tally.any(axis=1) & (answers.shape[1] > 0)
         return np.where(silent, -1, plurality(tally).astype(np.int64))
 
     def plain(self) -> dict[str, Any]:
-        """Return the ballot as plain numbers."""
+        """Return the ballot as a dict of plain values."""
         return {"rule": self.name}
 
     def in_words(self, _classes: Labels) -> str:
-        """Say that the class with most votes wins."""
+        """Return the text that the class with most votes wins."""
         return "the class with most votes wins"
 
 
 @saved_from("shortlist.ensembles")
 class Threshold(Ballot):
-    """Threshold of two classes: the positive one wins where more than `threshold` members vote for it.
+    """Ballot of two classes: the positive one wins where more than `threshold` members vote for it.
 
-    `threshold`: positive where more than this many votes are. `n_members`: how many vote. `positive`: the
-    place of the positive class, 0 or 1.
+    `threshold`: number of votes that the positive class must exceed. `n_members`: number of votes.
+    `positive`: index of the positive class, 0 or 1.
 
     >>> Threshold(1, 3).decided(np.array([[1, 1, 0], [0, 0, 1], [1, 2, 2]])).tolist()
     [1, 0, -1]
@@ -191,22 +200,31 @@ class Threshold(Ballot):
 
     @property
     def threshold(self) -> int:
-        """Above how many votes the positive class wins."""
+        """Number of votes above which the positive class wins."""
         return self.above
 
     def codes_of(self, members: Pool, X: Any) -> ClassCodes:
-        """Return 0 or 1 by whether a member finds the positive class more probable than one half."""
+        """Return 1 where a member gives the positive class more than one half, otherwise 0.
+
+        The array has the shape ``(n_rows, n_members)``.
+        """
         return positive_codes(members, X, self.positive)
 
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the class that wins whatever the abstaining members would have voted; -1 where none does."""
+        """Return the class that wins whatever the abstaining members might have voted, ``(n_rows,)``.
+
+        -1 for no class.
+        """
         votes = np.count_nonzero(answers == self.positive, axis=1)
         n_silent = np.count_nonzero(answers > 1, axis=1)
         positive, negative = votes > self.above, votes + n_silent <= self.above
         return np.where(positive, self.positive, np.where(negative, 1 - self.positive, -1))
 
     def vote_shares(self, codes: ClassCodes) -> Floats:
-        """Return votes stretched so that ``threshold + 1/2`` are one half; both are that where it is open."""
+        """Return votes stretched so that ``threshold + 1/2`` votes are one half, ``(n_rows, n_classes)``.
+
+        Both classes have one half where abstentions leave the winner open.
+        """
         votes = np.count_nonzero(codes == self.positive, axis=1)
         share = undecided_about(votes, np.count_nonzero(codes > 1, axis=1), self.above, self.n_members)
         return self._as_columns(share, share)
@@ -218,7 +236,10 @@ class Threshold(Ballot):
     def shares_between(
         self, votes: NDArray[Any], n_left: int, n_silent: NDArray[np.int64] | int
     ) -> tuple[Floats, Floats]:
-        """Return the least and the most that smoothed shares of votes may become."""
+        """Return the least and the largest smoothed share of votes that each class may reach.
+
+        Both have the shape ``(n_rows, n_classes)``.
+        """
         fewest, most = (
             undecided_about(votes[:, self.positive] + more, n_silent, self.above, self.n_members)
             for more in (0, n_left)
@@ -235,9 +256,10 @@ class Threshold(Ballot):
     def outlook(
         self, totals: NDArray[np.int64], n_left: int, n_heard: NDArray[np.int64], n_silent: NDArray[np.int64]
     ) -> tuple[Mask, Mask]:
-        """Mark the classes that may still win, and the rows whose winner nothing can change.
+        """Return the masks of the classes that may still win, and of the rows whose winner is certain.
 
-        The silent might have voted either way: a class wins where it does so whatever they would have said.
+        Members that abstain might have voted either way: a class wins only if it does so for all their
+        possible votes.
         """
         if not n_silent.any():
             return super().outlook(totals, n_left, n_heard, n_silent)
@@ -247,20 +269,20 @@ class Threshold(Ballot):
         return may_win, np.asarray((lead > 0) | (lead + n_left + n_silent <= 0))
 
     def plain(self) -> dict[str, Any]:
-        """Return the ballot as plain numbers."""
+        """Return the ballot as a dict of plain values."""
         return {"rule": self.name, "positive": self.positive, "threshold": int(self.above)}
 
     def in_words(self, classes: Labels) -> str:
-        """Say when the positive class wins."""
+        """Return the text that tells how many votes the positive class needs."""
         label = classes[self.positive]
         return f"{label} when at least {self.above + 1} of {self.n_members} vote {label}"
 
 
 @saved_from("shortlist.ensembles")
 class Mean(Ballot):
-    """The class of the largest mean probability wins, times what being right on each class gains.
+    """Ballot of mean probabilities: the class of the largest mean, times the gain of a right answer, wins.
 
-    `gains`, ``(n_classes,)``: at least 0, one of them above 0.
+    `gains`, ``(n_classes,)``: gain of a right answer about each class, at least 0, one of them above 0.
     """
 
     name = "mean"
@@ -272,23 +294,26 @@ class Mean(Ballot):
         self.most = weighed(np.full(len(gains), WHOLE, dtype=np.int16), gains).astype(np.int64)
 
     def answers_of(self, members: Pool, X: Any) -> Shares:
-        """Return the probability of each class by each member, in parts of 2^15 - 1."""
+        """Return the probability of each class by each member, in parts of 2^15 - 1.
+
+        The array has the shape ``(n_rows, n_members, n_classes)``.
+        """
         return whole_shares(class_probabilities(members, X))
 
     def added(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the increments by probabilities, in parts of 2^15 - 1, times the gain of each class."""
+        """Return probabilities in parts of 2^15 - 1, times the gain of each class, ``(..., n_classes)``."""
         return weighed(answers, self.gains).astype(np.int64)
 
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the class of the largest mean, times its gain, the first of equals."""
+        """Return the class with the largest mean times its gain, the first of equals, ``(n_rows,)``."""
         return decided_by_mean(answers, self.gains).astype(np.int64)
 
     def plain(self) -> dict[str, Any]:
-        """Return the ballot as plain numbers."""
+        """Return the ballot as a dict of plain values."""
         return {"rule": self.name, "whole": WHOLE, "gains": self.gains.tolist()}
 
     def in_words(self, classes: Labels) -> str:
-        """Say the rule by which a mean wins.
+        """Return the text of the rule by which a mean wins.
 
         >>> Mean(np.array([1, 1])).in_words(np.array(["no", "yes"]))
         'the class with the largest mean probability wins'
@@ -304,9 +329,9 @@ class Mean(Ballot):
 
 
 def answers_to_come(copies: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of answers missing before each member is asked, and at the end, ``(n_members + 1,)``.
+    """Return the number of missing answers before each member is asked, and at the end, ``(n_members + 1,)``.
 
-    `copies`, ``(n_members,)``: how often the answer of each counts, in the order in which they are asked.
+    `copies`, ``(n_members,)``: number of times that the answer of each member counts, in the order of asking.
 
     >>> answers_to_come(np.array([3, 1])).tolist()
     [4, 1, 0]

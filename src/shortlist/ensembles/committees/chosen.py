@@ -1,4 +1,4 @@
-"""Choice of a pruner: the committee, its members as they were chosen, and the record of that."""
+"""Result of a pruner: the committee, its members as they were chosen, and the record of the choice."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -26,36 +26,38 @@ if TYPE_CHECKING:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class RecordedRows:
-    """Rows that pruned or evolved an ensemble, and how the whole pool voted on them."""
+    """Rows on which an ensemble was pruned or evolved, with the votes of the whole pool."""
 
     rows: NDArray[np.intp]
-    """Places among the rows given to ``fit``, or in the table that a command read, ``(n_recorded,)``."""
+    """Indices of the rows among those given to ``fit``, or in the table that a command read,
+    ``(n_recorded,)``.
+    """
     labels: NDArray[np.uint8]
-    """With two classes of which one is positive, 1 for the positive class, ``(n_recorded,)``; otherwise the
-    place of the class among the sorted ones.
+    """Class of each row, ``(n_recorded,)``. With a positive class of two: 1 for the positive class, else 0;
+    otherwise the index among the sorted classes.
     """
     table: Fingerprint
-    """Fingerprint of the whole table that `rows` counts in."""
+    """Fingerprint of the whole table that `rows` are indices of."""
     packed_votes: NDArray[np.uint8] | None = None
-    """Votes for the positive class as ``numpy.packbits`` packs them, ``(n_recorded, ceil(n_classifiers /
-    8))``; None where a plurality decides.
+    """Votes for the positive class, packed by ``numpy.packbits``, ``(n_recorded, ceil(n_classifiers / 8))``;
+    None where a plurality decides.
     """
     codes: NDArray[np.uint8] | None = None
-    """Index of the class that each classifier answers, ``(n_recorded, n_classifiers)``, where a plurality
-    decides; None otherwise.
+    """Index of the class that each classifier answers, ``(n_recorded, n_classifiers)``; None unless a
+    plurality decides.
     """
     shares: NDArray[np.int16] | None = None
-    """Probability of each class by each classifier, in parts of 2^15 - 1, ``(n_recorded, n_classifiers,
-    n_classes)``, where probabilities are averaged.
+    """Probability of each class by each classifier in parts of 2^15 - 1, ``(n_recorded, n_classifiers,
+    n_classes)``; None unless probabilities are averaged.
     """
     silent: NDArray[np.uint8] | None = None
-    """Mask of the judges that abstained there, as ``numpy.packbits`` packs it, ``(n_recorded,
-    ceil(n_classifiers / 8))``; None where none did.
+    """Mask of the judges that abstained, packed by ``numpy.packbits``, ``(n_recorded, ceil(n_classifiers /
+    8))``; None without abstentions.
     """
 
 
 def rows_counted_on(record: RecordedRows, *, out_of_fold: bool) -> str:
-    """Return the name of the rows on which a value is counted, as it follows "on the" in a sentence."""
+    """Return the name of the rows that a value is counted on, to follow "on the" in a sentence."""
     return f"out-of-fold answers of {len(record.rows):,} rows" if out_of_fold else "selection rows"
 
 
@@ -71,9 +73,10 @@ def record_rows(
     shares: NDArray[np.int16] | None = None,
     silent: NDArray[np.uint8] | None = None,
 ) -> RecordedRows:
-    """Record some rows of a table of features and classes; None: all of them.
+    """Return the record of some rows of a table of features and classes.
 
-    `within`: the table that all of these rows are of, if not this one.
+    `rows`: their indices; None: all rows. `within`: the larger table that these rows belong to, if any, with
+    their indices in it.
     """
     table, places = (table_fingerprint(X, y), np.arange(len(y))) if within is None else within
     places = places if rows is None else places[rows]
@@ -87,36 +90,36 @@ class Terms:
     """Goal that a committee was chosen for, and its limits."""
 
     goal: Any = "accuracy"
-    """The objective with labels in weights replaced by indices, or by ``tp`` and ``tn``."""
+    """Objective of the choice. Labels in its weights are replaced by indices, or by ``tp`` and ``tn``."""
     positive: Any = None
     """The positive class of two; None where a plurality or a mean decides."""
     diversity: Any = "none"
-    """Limits on it, as ``ExactPruner`` takes them."""
+    """Limits on the diversity of members, as ``ExactPruner`` takes them."""
     min_size: int = 1
     max_size: int | None = None
     why_sizes: str = ""
-    """Reason for these sizes, where they were not requested; else empty."""
+    """Reason for the sizes, where they were not requested; otherwise empty."""
     member_costs: tuple[float, ...] | None = None
     """Price of each classifier of the pool."""
     max_cost: float | None = None
-    """Largest price of the members together."""
+    """Largest sum of the members' prices."""
     solver: str = AUTO
     """Solver requested for the proof."""
     probabilities: str | None = None
-    """Source of probabilities that was requested, as pruners take it; None where a file does not say."""
+    """Requested source of probabilities, as pruners take it; None where a file does not name it."""
     reject_label: Any = None
-    """The label requested for a row without an answer, where something is promised."""
+    """Label requested for a row without an answer, where a promise is made."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class FittedRows:
-    """Indices of the recorded rows that fitted members here, with the seed and the versions."""
+    """Indices of the recorded rows on which classifiers were fitted here, with the seed and the versions."""
 
     pool: NDArray[np.intp]
-    """Rows that fitted the pool, in the order in which they were given, ``(n_rows,)``."""
+    """Indices of the rows on which the pool was fitted, in the given order, ``(n_rows,)``."""
     again: NDArray[np.intp] | None
-    """Rows that fitted the members again; None where they were not."""
+    """Indices of the rows on which the members were fitted again; None without such a fit."""
     seed: int
     """Seed of the pool, and of the members that were fitted again."""
     versions: Mapping[str, str]
@@ -126,32 +129,30 @@ class FittedRows:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Chosen:
-    """A committee with all that is known about how it was chosen, as a saved model holds it.
+    """Committee with the record of its choice, as a saved model holds it.
 
     Attributes
     ----------
     committee : Committee
-        The committee that answers new rows; its members may have been fitted again on the selection
-        rows.
+        The committee that answers new rows; its members may have been fitted again on the selection rows.
     as_chosen : Pool or CrossFittedPool
-        The members as they answered the selection rows; in a cross-fitted pool, each row is answered by
-        those that were fitted without its fold.
+        The members as they answered the selection rows; in a cross-fitted pool, classifiers fitted without
+        the fold of a row answer it.
     names : tuple of str
         All classifiers of the pool.
     copies : ndarray of int64, shape (n_classifiers,)
-        How often each is taken.
+        Number of times that each classifier is taken.
     record : RecordedRows
         The selection rows.
     terms : Terms
     evidence : Evidence
-        What is known of its value.
+        Evidence for the value of the committee.
     method : str
         The class of the pruner.
     accuracy : float
-        Share of the selection rows that the members of a rule get right; NaN if something else was
-        maximised.
+        Share of the selection rows that the members of a rule get right, from 0 to 1; NaN for another goal.
     gains : ndarray of int64, shape (n_classes,)
-        What being right on each class gains if means decide, before any calibration.
+        Gain of a right answer about each class if means decide, before any calibration.
     result : PrunedSelection or None
         Members, value, bound and certificate of exact pruning; None for a rule.
     refitted : bool
@@ -161,19 +162,19 @@ class Chosen:
     order_right : ndarray of int or None
         The number of rows on which each prefix of a rule's order is right.
     front : Front or None
-        All committees from which this one was picked.
+        All committees of the front from which this one was picked.
     pick : Pick or None
         The point of the front, and the rule that picked it.
     promised_instead : Guarantee or None
-        The most that could have been promised if what was requested cannot.
+        Largest promise that was possible, if the requested one was not.
     calibrated_on : ndarray of int or None
-        The places of the calibration rows in the table that `record` counts in; None without a promise.
+        Indices of the calibration rows, in the same table as the rows of `record`; None without a promise.
     fitted : FittedRows or None
-        The rows that fitted the members; None where they come from a pool that was given, or a file does not
-        say.
+        Rows on which the members were fitted; None for a pool given by the caller, or where a file does not
+        name them.
     seed : int or None
-        Seed of the folds that chose where probabilities come from, and of members that were cross-fitted and
-        fitted again; None where a file does not say.
+        Seed of the folds that chose the source of probabilities, and of members that were cross-fitted and
+        fitted again; None where a file does not name it.
     """
 
     committee: Committee
@@ -204,15 +205,17 @@ class Chosen:
 
     @property
     def positive_place(self) -> int | None:
-        """The position of the positive class; None if there is none."""
+        """Index of the positive class; None without one."""
         positive = self.terms.positive
         return None if positive is None else self.classes_.tolist().index(positive)
 
     @property
     def error_costs_(self) -> tuple[float, ...] | None:
-        """Cost of a wrong answer about each class, by which the members were chosen; None: errors count.
+        """Cost of a wrong answer about each class, by which the members were chosen.
 
-        It is what a right answer is worth, where the goal is that alone.
+        None if errors are counted.
+
+        Where the goal weighs right answers alone, the cost is the weight of a right answer.
         """
         goal, positive, n = self.terms.goal, self.positive_place, len(self.classes_)
         if not isinstance(goal, Mapping) or {"fp", "fn"} & {*goal}:
@@ -223,7 +226,7 @@ class Chosen:
 
     @property
     def error_cost_(self) -> float:
-        """Mean cost of errors of a selection row, where :attr:`error_costs_` are known; lower is better."""
+        """Mean cost of errors per selection row, where :attr:`error_costs_` are known; lower is better."""
         assert self.error_costs_ is not None, "errors have costs"
         if self.result is None:  # of a rule, which has no value in weights
             return self.evidence.value
@@ -244,16 +247,16 @@ class Chosen:
 
     @property
     def chosen_(self) -> "Chosen":
-        """Return this, as a fitted pruner does."""
+        """Return this object itself, as a fitted pruner returns its choice."""
         return self
 
     @property
     def out_of_fold(self) -> bool:
-        """Whether the selection rows were answered by members that were fitted without their fold."""
+        """Whether classifiers that were fitted without the fold of a selection row answered it."""
         return isinstance(self.as_chosen, CrossFittedPool)
 
     def predict(self, X: Any) -> Labels:
-        """Return the answers of the committee."""
+        """Return the class that the committee gives every row, ``(n_samples,)``."""
         return self.committee.predict(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -261,11 +264,11 @@ class Chosen:
         return self.committee.predict_proba(X)
 
     def predict_early(self, X: Any) -> EarlyAnswers:
-        """Return the answers of the committee, asking one member after the other."""
+        """Return the answers of the committee, whose members are asked one after the other."""
         return self.committee.predict_early(X)
 
     def predict_as_chosen(self, X: Any) -> tuple[Labels, NDArray[np.float64]]:
-        """Return classes and probabilities on the selection rows, by the members as they were then.
+        """Return classes and probabilities on the selection rows, by the members as they were when chosen.
 
         Parameters
         ----------
@@ -287,9 +290,10 @@ class Chosen:
 
 
 def member_answers(record: RecordedRows, selection: Mask, positive: int | None) -> MemberAnswers:
-    """Return the members' answers on the selection rows, as far as they are on record.
+    """Return the members' recorded answers on the selection rows.
 
-    `selection`, ``(n_classifiers,)``. `positive`: the place of the class that packed votes are for.
+    `selection`, ``(n_classifiers,)``: mask of the members. `positive`: index of the class that packed votes
+    are for.
     """
     codes, shares, silent = record.codes, record.shares, record.silent
     if record.packed_votes is not None:

@@ -1,4 +1,4 @@
-"""Committee that answers rows: members, the weight of each, their ballot, and a promise."""
+"""Committee that answers rows: members, their weights and ballot, and a promise."""
 
 import functools
 from dataclasses import dataclass, replace
@@ -39,37 +39,40 @@ if TYPE_CHECKING:
     from shortlist.guarantees.guarantee import Guarantee
 
 MEAN, CALIBRATED_MEAN = "mean", "calibrated-mean"
-"""The mean of the members' own probabilities; the same, times a factor for each class."""
+"""Sources of probabilities: the mean of the members' own probabilities; the same times a factor per class."""
 
 SHARES, CALIBRATED_SHARES = "shares", "calibrated-shares"
-"""Shares of votes, with one vote more for each class; a power of these."""
+"""Sources of probabilities: shares of votes, with one vote more for each class; a power of these shares."""
 
 PROBABILITY_SOURCES = (AUTO, MEAN, SHARES)
-"""Sources of probabilities that the estimators take; ``auto`` calibrates the source that the ballot goes by.
-"""
+"""Sources of probabilities that the estimators take; ``auto`` calibrates the scores that the ballot uses."""
 
 MEANS = (MEAN, CALIBRATED_MEAN)
 """Sources that need probabilities of every member."""
 
 NO_ANSWER = -1.0
-"""Score of a row without an answer: less than any threshold."""
+"""Score of a row without an answer; it is less than any threshold."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class MemberAnswers:
-    """Recorded answers of each member on the selection rows, as far as there are any."""
+    """Recorded answers of each member on the selection rows; None where not recorded."""
 
     codes: ClassCodes | None = None
-    """The class that each voted for, ``(n_rows, n_members)``."""
+    """Index of the class that each member voted for, ``(n_rows, n_members)``."""
     shares: Shares | None = None
     """Probability of every class by each member, in parts of 2^15 - 1, ``(n_rows, n_members, n_classes)``."""
     silent: Mask | None = None
-    """Mask of the members that abstained where there are `shares`, ``(n_rows, n_members)``; None: none did.
+    """Mask of the members that abstained, given together with `shares`, ``(n_rows, n_members)``; None: none
+    abstained.
     """
 
     def decided(self, ballot: Ballot) -> NDArray[np.int64]:
-        """Return the class that all members decide on every row, ``(n_rows,)``; -1 where none answered."""
+        """Return the index of the class that all members decide on every row, ``(n_rows,)``.
+
+        -1 where no member answered.
+        """
         given: Any = self.shares if ballot.by_mean else self.codes
         decided = ballot.decided(given)
         silent = self.silent if ballot.by_mean else None
@@ -77,14 +80,14 @@ class MemberAnswers:
 
 
 class PreparedRows(NamedTuple):
-    """Rows as they are before members are asked about them."""
+    """Rows prepared for asking the members."""
 
     members: Pool
-    """The same, of whom judges may leave out what they were not asked."""
+    """Members of the committee; as judges they may abstain from rows that they were not asked about."""
     rows: Any
-    """The rows; cells that are no answer are empty."""
+    """The rows; cells that hold no answer are empty."""
     states: NDArray[np.int8] | None
-    """Whether each judge has answered, as :mod:`shortlist.guarantees.cells` has it, ``(n_rows, n_members)``;
+    """State of each judge's answer, coded as in :mod:`shortlist.guarantees.cells`, ``(n_rows, n_members)``;
     None for classifiers.
     """
 
@@ -94,28 +97,27 @@ class PreparedRows(NamedTuple):
 class Committee:
     """Committee of members that answer together; every pruner chooses one.
 
-    It is a policy: given what is known of a row, it decides, or names the member to ask next
+    It is a policy: from the known answers about a row, it decides, or names the member to ask next
     (:meth:`predict_early`).
 
     Attributes
     ----------
     members : Pool
-        The members; one that counts several times is in the pool as often, one copy after the other.
+        The members; a member that counts several times has that number of adjacent copies in the pool.
     weights : ndarray of int64, shape (n_members,)
-        How often the answer of each member counts; here each member is listed once.
+        Number of times that the answer of each member counts; each member is listed once here.
     ballot : Ballot
-        How they decide.
+        Rule by which the answers decide.
     probabilities : str
-        Where ``predict_proba`` comes from, see
-        :mod:`shortlist.ensembles.committees.probabilities`.
+        Source of ``predict_proba``, see :mod:`shortlist.ensembles.committees.probabilities`.
     calibration : Calibration or None
-        What turns the members' mean, or their shares of votes, into probabilities.
+        Turns the members' mean, or their shares of votes, into probabilities.
     prices : ndarray of float, shape (n_members,), or None
         The price of asking each member, each listed once.
     record : MemberAnswers
-        The answers of each member, listed once, on the selection rows.
+        Answers of each member on the selection rows, without copies.
     promise : Guarantee or None
-        What is promised about answers: rows below its threshold are not answered.
+        Promise about answers: rows below its threshold are not answered.
     reject_label : label or None
         The label of a row without an answer; None means -1, or ``"REJECT"`` if classes are words.
     """
@@ -142,7 +144,7 @@ class Committee:
 
     @property
     def places(self) -> NDArray[np.int64]:
-        """The position of the first copy of each member."""
+        """Index of the first copy of each member in the pool, ``(n_members,)``."""
         return np.asarray(np.cumsum(self.weights) - self.weights)
 
     @property
@@ -152,7 +154,7 @@ class Committee:
 
     @property
     def judged_columns(self) -> tuple[str, ...]:
-        """The columns of judges, which are the only ones read of a table; empty for classifiers."""
+        """Names of the judges' columns, the only ones read of a table; empty for classifiers."""
         return columns_asked(self.members.classifiers)
 
     @property
@@ -166,14 +168,13 @@ class Committee:
         return None if self.promise is None else float(self.promise.threshold)
 
     def with_members(self, members: Pool) -> "Committee":
-        """Return the same committee with other fits of its members."""
+        """Return the same committee with these members, as fitted on other rows."""
         return replace(self, members=members)
 
     def heard(self, X: Any) -> PreparedRows:
-        """Return rows in the form in which members are asked about them.
+        """Return rows in the form that members take.
 
-        If members are judges, only their columns are needed; a judge whose column is absent was not asked
-        yet.
+        Judges need their own columns alone; a judge whose column is absent was not asked yet.
         """
         if self.judged_columns:
             rows, states = hear(self.members.classifiers, X)
@@ -181,19 +182,23 @@ class Committee:
         return PreparedRows(self.members, X if hasattr(X, "columns") else np.asarray(X), None)
 
     def _cannot_answer(self, heard: PreparedRows) -> Mask:
-        """Mark rows of features without a single value; a word that was not fitted on is none."""
+        """Return the mask of the rows of features without a single value, ``(n_rows,)``.
+
+        A word that was not fitted on is no value.
+        """
         return rows_without_values(self.members, heard.rows)
 
     def unknown_words(self, rows: Any) -> Mask:
-        """Mark the cells of rows with a word that was not fitted on, ``(n_rows, n_features)``."""
+        """Return the mask of the cells with a word that was not fitted on, ``(n_rows, n_features)``."""
         return unknown_words(self.members, rows)
 
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``.
 
-        A row gets the reject label if no member has answered, or too few for a threshold; if a judge that
-        matters was not asked yet, or said a word that is no class; if the row has no value at all; or if its
-        class is less probable than a promise allows. A word in no fitted row is no value, with a warning.
+        A row gets the reject label for one of these reasons: no member has answered, or too few for a
+        threshold; a judge whose answer matters was not asked yet, or gave a word that is no class; the row
+        has no value at all; its class is less probable than a promise allows. A word in no fitted row is no
+        value, with a warning.
         """
         self._warn(X)
         return labels_of(self.decided(X), self.classes, self.reject_label_)
@@ -214,15 +219,18 @@ class Committee:
         return found
 
     def scores_of(self, codes: NDArray[np.int64], probabilities: Floats) -> Floats:
-        """Return the probability of the class of every row; without a class it is below any threshold."""
+        """Return the probability of the given class of every row, ``(n_rows,)``.
+
+        :data:`NO_ANSWER` without a class.
+        """
         return np.where(codes < 0, NO_ANSWER, probabilities[np.arange(len(codes)), codes])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of every class, ``(n_samples, n_classes)``.
 
-        The mean of the members' probabilities, or :func:`smoothed_shares` of their votes, calibrated as
-        `probabilities` says. If probabilities come from votes while means decide, or the other way round, the
-        most probable class need not be the one that :meth:`predict` answers.
+        It is the mean of the members' probabilities, or :func:`smoothed_shares` of their votes, calibrated
+        according to `probabilities`. The most probable class may differ from the class that :meth:`predict`
+        answers, if probabilities come from votes while means decide, or the other way round.
         """
         self._warn(X)
         return self._probabilities(X)
@@ -237,7 +245,7 @@ class Committee:
         return scores if self.calibration is None else self.calibration.of(scores)
 
     def scores(self, X: Any, source: str) -> NDArray[np.float64]:
-        """Return the scores behind the probabilities, ``(n_samples, n_classes)``: means or shares."""
+        """Return means, or shares of votes, before calibration, ``(n_samples, n_classes)``."""
         heard = self.heard(X)
         if source == MEAN:
             return np.asarray(class_probabilities(heard.members, heard.rows).mean(axis=1))
@@ -247,9 +255,9 @@ class Committee:
     def predict_early(self, X: Any, *, least: float | None = None) -> EarlyAnswers:
         """Return the classes that :meth:`predict` gives, asking one member after the other.
 
-        Asking ends for a row as soon as no missing answer could change its class. The order of asking is the
-        one that costs least on the selection rows, by the prices of the members or their number: the best of
-        all orders for up to 12 members, a good one beyond.
+        Asking ends for a row as soon as no missing answer could change its class. The order of asking has the
+        least cost on the selection rows, by the prices of the members or their number. For up to 12 members
+        it is the best of all orders, beyond that a good one.
 
         Parameters
         ----------
@@ -282,7 +290,7 @@ class Committee:
     def order(self) -> AskingOrder:
         """Order in which the members are asked, the cheapest on average on the selection rows.
 
-        Where nothing is on record, the cheapest members come first.
+        Without a record of answers, the cheapest members are first.
         """
         from shortlist.ensembles.committees.orders import order_by_record  # its kernels take time to load
 
@@ -294,9 +302,9 @@ class Committee:
         return replace(found, is_best=found.is_best and not self._settles_unheard())
 
     def _settles_unheard(self) -> bool:
-        """Whether equal shares of members that abstain might settle a row, which no member has answered.
+        """Whether equal shares of abstaining members might settle a row that no member has answered.
 
-        Orders are compared as if they did.
+        Orders are compared as if such rows were settled.
         """
         if self.states_on_record() is None:
             return False
@@ -307,30 +315,36 @@ class Committee:
         return any(self.ballot.settled(totals[[k]], int(left[k])).any() for k in range(len(left)))
 
     def asking(self, least: float | None) -> Asking:
-        """Return the order and rule by which the members are asked one after the other."""
+        """Return the order and the rule by which the members are asked one after the other.
+
+        `least`: least probability of an answer; None: any.
+        """
         scores = None
         if least is not None:
             scores = AnswerScores(len(self.members), self.gives_means, self.ballot, self.calibration)
         return Asking(self.ballot, self.order.members, self.weights, scores, least or 0.0)
 
     def added_on_record(self) -> NDArray[np.int64] | None:
-        """Return the increments by each member on the selection rows, with all its copies, if recorded.
+        """Return the recorded increments by each member on the selection rows; None if not recorded.
 
-        The array has the shape ``(n_rows, n_members, n_classes)``; a member that counts several times is one.
+        The array has the shape ``(n_rows, n_members, n_classes)``; the copies of a member are added up.
         """
         answers = self.record.shares if self.ballot.by_mean else self.record.codes
         return None if answers is None else self.weights[:, None] * self.ballot.added(answers)
 
     def states_on_record(self) -> NDArray[np.int8] | None:
-        """Return whether each member answered the selection rows, where means may lack an answer.
+        """Return the state of each member's answer on the selection rows, where means may lack an answer.
 
-        Votes need none: an abstention adds nothing to them.
+        None for votes, since an abstention adds nothing to them, and where no member abstained.
         """
         silent = self.record.silent if self.ballot.by_mean or self.gives_means else None
         return None if silent is None else states_of(silent)
 
     def scored_on_record(self) -> NDArray[Any] | None:
-        """Return the scores of each member's answer on those rows, without copies, if on record."""
+        """Return the scores of each member's answers on the selection rows, without copies.
+
+        None if not recorded.
+        """
         if self.gives_means:
             return None if self.record.shares is None else self.record.shares / WHOLE
         return None if self.record.codes is None else _one_hot(self.record.codes, len(self.classes))

@@ -1,4 +1,4 @@
-"""Evidence for a selection: its value, the bound and the proof, said in one sentence."""
+"""Evidence for a selection: its value, the bound and the proof, with one sentence on them."""
 
 import dataclasses
 import math
@@ -14,26 +14,27 @@ from shortlist.pickles import saved_from
 from shortlist.results.proof import Selection, share_off, shortfall
 
 History: TypeAlias = tuple[tuple[float, float | None, float], ...]
-"""Seconds, best value (None before the first) and bound, in the user's unit, as they got better.
+"""Sequence of seconds, best value and bound in the user's unit, as they improved; the value is None at
+first.
 """
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PrunedSelection(Selection):
-    """The members of a pruned ensemble, and what is proved of them."""
+    """Members of a pruned ensemble, with the proof of their value."""
 
     reason: str = ""
-    """Reason for having no selection, for people; empty when there is one."""
+    """Reason for having no selection, as text for people; empty when there is one."""
     history: History = ()
-    """Seconds, value and bound as they got better, see :data:`History`; value None before a selection was
-    found.
+    """Seconds, value and bound as they improved, see :data:`History`; the value is None before the first
+    selection.
     """
     certificate: dict[str, Any] | None = None
     """Certificate of the bound as far as cuts prove it, as plain data that
     :func:`shortlist.ensembles.verification.recheck_vote_certificate.check_certificate` rechecks.
     """
     certified_bound: float | None = None
-    """The bound that the certificate proves, in the user's unit; `bound`, claimed by `proved_by`, may be
+    """Bound that the certificate proves, in the user's unit; `bound`, which `proved_by` claims, may be
     lower.
     """
     proved_by: str = ""
@@ -43,22 +44,24 @@ class PrunedSelection(Selection):
     counted_from: str = "votes"
     """Answers that the value is counted from: ``"votes"`` or ``"probabilities"``."""
     found_by: str = ""
-    """Finder of the members: a rule by name, ``"tabu search"``, ``"exchanges"``, full search or a solver."""
+    """Method that found the members: a rule by name, ``"tabu search"``, ``"exchanges"``, full search or a
+    solver.
+    """
     why: str = ""
-    """Reason for the engine that bounded last, to go after "because"; empty where none had to be asked."""
+    """Reason for the engine that bounded last, to follow "because"; empty where no engine was chosen."""
     measured: str = ""
-    """Measurement that supports it: a file of benchmarks/results, or a decision."""
+    """Measurement that supports the reason: a file of benchmarks/results, or a decision."""
     threshold: int | None = None
-    """Above how many votes the positive class wins; None where no threshold decides."""
+    """Number of votes above which the positive class wins; None where no threshold decides."""
 
 
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EnsembleSelection(PrunedSelection):
-    """The members of an ensemble for two classes, and what they decide on the selection rows."""
+    """Members of an ensemble for two classes, with their decisions on the selection rows."""
 
     threshold: int
-    """L: positive where more than this many members vote so."""
+    """Threshold L: the answer is positive where more than L members vote so."""
     confusion: Confusion
     """Decisions on the selection rows, counted from the votes."""
 
@@ -66,16 +69,16 @@ class EnsembleSelection(PrunedSelection):
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ClassSelection(PrunedSelection):
-    """The members of an ensemble, and what their plurality vote, or their mean probability, decides."""
+    """Members of an ensemble, with the decisions of their plurality vote, or of their mean probability."""
 
     decisions: NDArray[np.int64]
-    """Samples of the selection rows by true class and decision, counted from the votes, ``(n_classes,
-    n_classes)``; right ones stand on the diagonal. All zero when there is no selection.
+    """Number of samples of the selection rows by true class and decision, ``(n_classes, n_classes)``, counted
+    from the votes. Right decisions are on the diagonal. All zero when there is no selection.
     """
 
     @property
     def right(self) -> NDArray[np.int64]:
-        """Right decisions by true class, ``(n_classes,)``."""
+        """Number of right decisions by true class, ``(n_classes,)``."""
         return np.diag(self.decisions)
 
 
@@ -86,47 +89,47 @@ CERTIFIED = {
     "selections": "full search",
     "": "proved by its certificate",
 }
-"""Proof of the bound of a certificate, by its part."""
+"""Name of the proof of a certificate's bound, by the part of the certificate that proves it."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Evidence for a value, with its provers."""
+    """Evidence for the value of a selection: bounds, with their provers."""
 
     objective: str
     """Name of the objective."""
     value: float
-    """Counted from the votes."""
+    """Value of the selection, counted from the votes or probabilities."""
     certified_bound: float | None
-    """Bound that the certificate proves: no selection is worth more. None without a certificate."""
+    """Bound that the certificate proves: no selection has a better value. None without a certificate."""
     certified_by: str
-    """``"cuts"``, ``"rows"`` where there is no cut, ``"tangents"`` or ``"selections"``; empty without a
-    certificate.
+    """Part of the certificate that proves the bound: ``"cuts"``, ``"rows"`` without a cut, ``"tangents"`` or
+    ``"selections"``; empty without a certificate.
     """
     no_certificate: str
-    """Reason for having no certificate, to go after "because"; empty where there is one."""
+    """Reason for having no certificate, to follow "because"; empty where there is one."""
     bound: float | None
-    """The closest bound that is claimed; None where there is none."""
+    """Closest bound that is claimed; None without a bound."""
     bound_by: str
-    """Prover of the bound: the same as `certified_by`, or a solver or ``"branch and bound"``; empty where
-    there is none.
+    """Prover of the bound: the same as `certified_by`, or a solver or ``"branch and bound"``; empty without a
+    bound.
     """
     rows: str = "selection rows"
     """Name of the rows that the value is counted on."""
     within_tolerance: bool = False
-    """Whether value and bound, though they differ, are equal within the tolerance of the claim."""
+    """Whether value and bound are different numbers, but equal within the tolerance of the claim."""
     sense: str = "max"
-    """``"max"``, or ``"min"`` of a loss."""
+    """Sense of the objective: ``"max"``, or ``"min"`` for a loss."""
     counted_from: str = "votes"
-    """Answers that the value is counted from."""
+    """Answers that the value is counted from: ``"votes"`` or ``"probabilities"``."""
     among: str = ""
-    """Selections that the bounds are for, to go after "selection", such as "of exactly 10 members"; empty: of
-    all of the pool.
+    """Selections that the bounds are valid for, to follow "selection", such as "of exactly 10 members"; empty
+    for all selections from the pool.
     """
 
     def sentence(self) -> str:
-        """Return one sentence without its full stop, the same for every command.
+        """Return one sentence on the evidence, without its full stop; it is the same for every command.
 
         >>> known = Evidence(objective="accuracy", value=0.9, certified_bound=0.95, certified_by="cuts",
         ...                  no_certificate="", bound=0.9, bound_by="CP-SAT")
@@ -140,7 +143,7 @@ class Evidence:
         return f"{counted}: {self.claim()}"
 
     def claim(self) -> str:
-        """Say the largest distance of the value from the best, and its proof.
+        """Return the text on the largest distance of the value from the best, with its proof.
 
         >>> known = Evidence(objective="accuracy", value=0.9, certified_bound=0.95, certified_by="cuts",
         ...                  no_certificate="", bound=0.95, bound_by="cuts", among="of at most 3 members")
@@ -168,7 +171,7 @@ class Evidence:
         return bound < self.certified_bound if self.sense == "max" else bound > self.certified_bound
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it for JSON, with the sentence."""
+        """Return all fields as a dict for JSON, with the sentence."""
         plain = dataclasses.asdict(self) | {"claim": self.claim(), "sentence": self.sentence()}
         return {
             name: None if isinstance(fact, float) and not math.isfinite(fact) else fact
@@ -177,7 +180,7 @@ class Evidence:
 
 
 def evidence_of_rule(value: float, rows: str = "selection rows", *, counted_from: str = "votes") -> Evidence:
-    """Return the evidence for an ensemble that a rule or evolution chose: its accuracy alone."""
+    """Return the evidence for an ensemble chosen by a rule or by evolution: its accuracy alone."""
     return Evidence(
         objective="accuracy",
         value=value,
@@ -194,13 +197,13 @@ def evidence_of_rule(value: float, rows: str = "selection rows", *, counted_from
 def cost_evidence(
     value: float, rows: str = "rows that it was evolved on", *, counted_from: str = "votes"
 ) -> Evidence:
-    """Return the evidence for an ensemble of a rule, or an evolved one: the mean cost of its errors alone."""
+    """Return the evidence for an ensemble of a rule or of evolution by the mean cost of its errors alone."""
     known = evidence_of_rule(value, rows, counted_from=counted_from)
     return dataclasses.replace(known, objective="mean cost of errors", sense="min")
 
 
 def certified_by(certificate: Mapping[str, Any]) -> str:
-    """Return the proof of a certificate's bound: one of its fields, empty where none does.
+    """Return the name of the part of a certificate that proves its bound; empty where no part does.
 
     >>> certified_by({"value": 3, "cuts": [{"rows": [0, 4]}]}), certified_by({"value": 3, "cuts": []})
     ('cuts', 'rows')

@@ -1,4 +1,4 @@
-"""Facts about a chosen committee, each once: a dict that JSON, text and page read."""
+"""Facts about a chosen committee as one dict, which JSON, text and page read."""
 
 import dataclasses
 import math
@@ -20,27 +20,27 @@ from shortlist.policies import paid
 
 @dataclass(frozen=True)
 class ExitReport:
-    """Savings of asking one after the other on the selection rows."""
+    """Savings on the selection rows when members are asked one after the other."""
 
     order: tuple[str, ...]
-    """The members as they are asked, each once."""
+    """Names of the members in the order of asking, each once."""
     prices: tuple[float, ...] | None
-    """Price of asking each, in that order; None without prices."""
+    """Price of asking each member, in the order of asking; None without prices."""
     is_best_order: bool
-    """Whether no other order costs less on these rows, for the class alone."""
+    """Whether no other order costs less on these rows, as long as only the class matters."""
     n_rows: int
-    """Number of rows that it is counted on."""
+    """Number of rows behind the figures."""
     mean_calls: float
     """Mean number of members asked about a row."""
     mean_cost: float | None
     cost: float | None
-    """Price of the members asked for a row, and of all members; None without prices."""
+    """Mean price of the members asked about a row, and price of all members; None without prices."""
 
 
 def exit_report(committee: Committee, *, least: float | None = None) -> ExitReport | None:
-    """Return the savings of asking one after the other; None without members, or a record of answers.
+    """Return the savings of asking members one after the other; None without members or recorded answers.
 
-    With `least`, or a promise, rows are answered alone that reach this probability.
+    With `least`, or a promise, only rows whose answer reaches this probability are answered.
     """
     least = committee.least if least is None else least
     added = committee.added_on_record() if len(committee.members) else None
@@ -63,16 +63,18 @@ def exit_report(committee: Committee, *, least: float | None = None) -> ExitRepo
 
 
 HELD_OUT, OUT_OF_FOLD = "held-out", "out-of-fold"
-"""Names of the pruning rows of a pool fitted here: a part held out, or all rows, each answered by classifiers
-of the other folds.
+"""Names of the pruning rows of a pool fitted here.
+
+They are a part held out, or all rows, each answered by classifiers of the other folds.
 """
 
 
 def chosen_facts(chosen: Chosen, held_out: EarlyAnswers | None = None) -> dict[str, Any]:
     """Return the facts about a committee: members, ballot, proof, and the order of asking.
 
-    Plain values that JSON takes. ``early_exit`` is None where members are asked all at once, or nothing
-    is on record. `held_out`: what asking one member after the other took on test rows.
+    The values are plain ones that JSON takes. ``early_exit`` is None where members are asked all at once, or
+    without recorded answers. `held_out`: answers and calls on test rows when members are asked one after the
+    other.
     """
     committee = chosen.committee
     columns = committee.judged_columns
@@ -95,7 +97,7 @@ def chosen_facts(chosen: Chosen, held_out: EarlyAnswers | None = None) -> dict[s
 
 
 def result_facts(result: PrunedSelection) -> dict[str, Any]:
-    """Return the result and proof of exact pruning, or the reason for having none."""
+    """Return the result and the proof of exact pruning as a dict, or the reason for having none."""
     return {
         "status": str(result.status),
         "seconds": result.seconds,
@@ -114,7 +116,7 @@ def result_facts(result: PrunedSelection) -> dict[str, Any]:
 
 
 def rule_facts(chosen: Chosen) -> dict[str, Any]:
-    """Return the facts on the choice of a rule; it proves nothing."""
+    """Return the facts about the choice of a rule as a dict; a rule proves nothing."""
     committee = chosen.committee
     # of two classes too the one with most votes wins where votes may be missing
     binary = len(chosen.classes_) == 2 and not votes_may_be_missing(committee.members.classifiers)
@@ -165,28 +167,31 @@ def _exit_facts(chosen: Chosen, held_out: EarlyAnswers | None) -> dict[str, Any]
 
 
 def finite(number: float) -> float | None:
-    """Return a number that JSON takes; None for what is infinite or unknown."""
+    """Return the number if it is finite, since JSON takes no other; otherwise None."""
     return number if math.isfinite(number) else None
 
 
 class Unanswered(NamedTuple):
-    """Rows to which a committee has no answer, whatever is promised about its answers."""
+    """Rows that a committee cannot answer, whatever it promises about its answers."""
 
     rows: Mask
-    """All of them, ``(n_rows,)``."""
+    """Mask of all of them, ``(n_rows,)``."""
     silent: Mask
     too_few: Mask
     unknown: Mask
-    """Rows without any answer or value, ``(n_rows,)``; with too few answers for a threshold; and with a word
-    that is no class.
+    """Masks of the rows, ``(n_rows,)`` each: without any answer or value; with too few answers for a
+    threshold; with a word that is no class.
     """
     needs: tuple[str, ...]
-    """Name of the judge that each row waits for; empty where none."""
+    """Name of the judge that each row waits for; empty for none."""
     words: str
     """The unknown words, and the judges that gave them."""
 
     def sentences(self) -> list[str]:
-        """Return sentences on the unanswered rows: their number, and the reasons; none without such rows."""
+        """Return sentences on the unanswered rows: their number and the reasons.
+
+        An empty list without such rows.
+        """
         if not self.rows.any():
             return []
         waiting = sum(map(bool, self.needs))
@@ -201,10 +206,9 @@ class Unanswered(NamedTuple):
 
 
 def unanswered_rows(committee: Committee, X: Any) -> Unanswered:
-    """Return the rows that a committee cannot answer, whatever it promises, and why.
+    """Return the rows that a committee cannot answer, whatever it promises, with the reasons.
 
-    Under a promise a row waits for a judge while it is open whether it is answered, and no longer once it
-    cannot be.
+    Under a promise, a row waits for a judge as long as it is open whether the row is answered.
     """
     heard = committee.heard(X)
     if heard.states is None:
@@ -229,7 +233,7 @@ def unanswered_rows(committee: Committee, X: Any) -> Unanswered:
 
 
 def empty_cells(table: Any, unknown: Mask) -> Unanswered:
-    """Return the rows of features that cannot be answered: those without a single value.
+    """Return the rows of features that cannot be answered, as they have no value at all.
 
     `table`, ``(n_rows, n_features)``. `unknown`: the cells with a word that no fitted row had, which is no
     value, ``(n_rows, n_features)``.

@@ -1,6 +1,7 @@
-"""Order of asking members that costs least until the outcome is settled.
+"""Search for the order of asking members that costs least until the outcome is settled.
 
-The kernels go over all sets of members, the bits of a number: what each leaves open, and what that costs.
+The kernels go over all sets of members, coded as the bits of a number: the rows that each set leaves open,
+and their cost.
 """
 
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from shortlist.ensembles.committees.ballots import Ballot
 
 
 class AnsweredRows(NamedTuple):
-    """Increments by members on rows, and the counting of answers."""
+    """Increments by members on rows, with the number of samples per row."""
 
     added: LongTable
     """Increments of the totals of each row, class after class, ``(n_members, n_rows * n_classes)``."""
@@ -23,17 +24,20 @@ class AnsweredRows(NamedTuple):
     """Number of samples that each row stands for, ``(n_rows,)``."""
     start: Longs
     most: Longs
-    """Ends of a :class:`~shortlist.ensembles.committees.ballots.Ballot`, ``(n_classes,)``."""
+    """Fields `start` and `most` of a :class:`~shortlist.ensembles.committees.ballots.Ballot`,
+    ``(n_classes,)`` each.
+    """
 
 
 @kernel("void(int64, int64, AnsweredRows, int64[:,::1], int32[:,::1])")
 def count_open_rows(  # noqa: C901
     first: Whole, last: Whole, rows: AnsweredRows, totals: LongTable, opened: ShortTable
 ) -> None:
-    """Count, for the sets from `first` up to `last`, how many missing answers leave each row open.
+    """Count the rows left open by each number of missing answers, for the sets from `first` up to `last`.
 
-    Adds to ``opened[set, n]`` the rows that `n` missing answers leave open, and no fewer; the last place of
-    the axis takes those that more of them do. ``totals[k]`` belongs to the last set whose least member is k.
+    Adds to ``opened[set, n]`` the rows that `n` missing answers leave open, and fewer do not. The last index
+    of the axis takes the rows that only more missing answers leave open. ``totals[k]`` belongs to the last
+    set with the least member k.
     """
     n_members, width, n_classes = len(rows.added), opened.shape[1], len(rows.start)
     for chosen in range(first, last):
@@ -66,14 +70,16 @@ def count_open_rows(  # noqa: C901
 
 
 FEW_MEMBERS = 12
-"""Number of members up to which the best order of all is found; beyond, a good one."""
+"""Largest number of members for which the best order of all is found; beyond it, a good order."""
 
 MOST_EXCHANGES = 50
-"""Most passes over all neighbours that might change places."""
+"""Largest number of passes over all pairs of neighbours that might be swapped."""
 
 
 MOST_ORDERING_ROWS = 2_000
-"""Number of selection rows that decide the order at most, evenly spread, of means and of many members."""
+"""Largest number of selection rows that decide the order, for means and for many members; they are evenly
+spread.
+"""
 
 
 def cheapest_order(
@@ -85,23 +91,22 @@ def cheapest_order(
     counts: NDArray[np.int64] | None = None,
     few_members: int = FEW_MEMBERS,
 ) -> AskingOrder:
-    """Return the order in which asking costs least, summed over rows that leave when they are settled.
+    """Return the order of asking with the least cost, summed over rows that leave when they are settled.
 
-    What a set of members has answered settles a row or not, in whatever order they were asked. So the cost of
-    an order is the sum, over its beginnings, of the next member's cost times the rows that are not settled.
-    The least cost of all ways to end from a set follows from those of sets with one member more, which is
-    dynamic programming over all sets. With more than `few_members` the next member is the one who brings the
-    rows that are not settled nearest to it for the money. Then neighbours change places as long as that costs
-    less.
+    The answers of a set of members settle a row or not, whatever the order of asking. So the cost of an order
+    is the sum, over its beginnings, of the next member's cost times the number of rows that are not settled.
+    The least cost of continuing from a set follows from the sets with one member more, by dynamic programming
+    over all sets. With more than `few_members`, the next member is the one with the largest progress per cost
+    on the rows that are not settled. Then neighbours are swapped as long as that lowers the cost.
 
     Takes O(2^n_members · n_rows · n_classes) time for few members, and O(n_members² · n_rows · n_classes) a
     sweep for more.
 
-    `added`: what the members add on the selection rows, each with all its copies, ``(n_rows, n_members,
-    n_classes)``. `costs`: what asking each costs, at least 0, ``(n_members,)``. `copies`: how often the
-    answer of each counts, by default once, ``(n_members,)``. It is asked once. `counts`: how many samples
-    each row stands for, by default one, ``(n_rows,)``; where there are few members. `few_members`: most
-    members for which the order is the best of all.
+    `added`: increments by the members on the selection rows, with all copies, ``(n_rows, n_members,
+    n_classes)``. `costs`: price of asking each member, at least 0, ``(n_members,)``. `copies`: number of
+    times that the answer of each member counts, by default 1, ``(n_members,)``; it is asked once. `counts`:
+    number of samples that each row stands for, by default 1, ``(n_rows,)``; used for few members.
+    `few_members`: largest number of members for which the best order of all is found.
     """
     copies = np.ones(added.shape[1], dtype=np.int64) if copies is None else copies
     counts = np.ones(len(added), dtype=np.int64) if counts is None else counts
@@ -118,10 +123,10 @@ def order_by_record(
     *,
     copies: NDArray[np.int64] | None = None,
 ) -> AskingOrder:
-    """Return the order in which members are asked, from what they added on rows.
+    """Return the order in which members are asked, from their increments on rows.
 
-    Votes of few members choose it on all rows, many of which are alike. Otherwise :data:`MOST_ORDERING_ROWS`
-    rows do.
+    All rows decide for few members that vote, since many such rows are alike. Otherwise
+    :data:`MOST_ORDERING_ROWS` rows decide.
     """
     costs = np.asarray(costs, dtype=np.float64)
     if not ballot.by_mean and added.shape[1] <= FEW_MEMBERS:
@@ -136,12 +141,13 @@ def order_by_record(
 def open_rows(
     ballot: Ballot, added: NDArray[np.int64], *, width: int, counts: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """Count, for every set of members, the rows that missing answers leave open.
+    """Return, for every set of members, the number of rows that missing answers leave open.
 
-    `added`, ``(n_rows, n_members, n_classes)``. `width`: the number of missing answers that is told apart,
-    and two. `counts`: how many samples each row stands for, ``(n_rows,)``. The rows that `n` missing answers
-    leave open, ``(2 ** n_members, width)``; all rows at the last place. The set has bit k where member k is
-    in it.
+    `added`, ``(n_rows, n_members, n_classes)``: increments by the members. `width`: largest number of missing
+    answers, plus two. `counts`: number of samples that each row stands for, ``(n_rows,)``.
+
+    The array has the shape ``(2 ** n_members, width)``. Column `n` has the rows that `n` missing answers
+    leave open, the last column all rows. Bit k of a set is 1 where member k belongs to it.
     """
     n_rows, n, n_classes = added.shape
     answers = np.ascontiguousarray(added.transpose(1, 0, 2).reshape(n, -1))
@@ -154,7 +160,7 @@ def open_rows(
 
 
 def set_sums(prices: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the price of every set of members, ``(2 ** n_members,)``.
+    """Return the sum of prices of every set of members, ``(2 ** n_members,)``.
 
     >>> set_sums(np.array([3, 5])).tolist()
     [0, 3, 5, 8]
@@ -192,7 +198,10 @@ def _best_order(
 
 
 def _greedy(ballot: Ballot, added: NDArray[np.int64], costs: Floats, copies: NDArray[np.int64]) -> list[int]:
-    """Ask next who puts the eventual winner of the open rows furthest ahead for the money."""
+    """Return a greedy order, as indices of members.
+
+    Next is always the member that puts the eventual winner of the open rows furthest ahead per cost.
+    """
     n = added.shape[1]
     totals = np.tile(ballot.start, (len(added), 1))
     winner = (totals + added.sum(axis=1)).argmax(axis=1)
@@ -212,7 +221,10 @@ def _greedy(ballot: Ballot, added: NDArray[np.int64], costs: Floats, copies: NDA
 def _with_better_neighbours(
     ballot: Ballot, added: NDArray[np.int64], costs: Floats, copies: NDArray[np.int64], order: list[int]
 ) -> NDArray[np.intp]:
-    """Let neighbours change places while that costs less; only the first order's ties change."""
+    """Return the order after swaps of neighbours that lower its cost, as indices, ``(n_members,)``.
+
+    Only ties of the first order change.
+    """
     n = len(order)
     for _ in range(MOST_EXCHANGES):
         changed = False

@@ -23,7 +23,7 @@ _FITS: Mapping[str, tuple[str, Fit]] = {
     CALIBRATED_MEAN: (MEAN, fitted_factors),
     CALIBRATED_SHARES: (SHARES, fitted_power),
 }
-"""Scores that each calibrated source makes probabilities of, and its fit."""
+"""Scores behind each calibrated source of probabilities, and the function that fits its calibration."""
 
 
 def fit_probabilities(
@@ -34,13 +34,15 @@ def fit_probabilities(
     *,
     source: str,
 ) -> Calibration | None:
-    """Return the calibration of a source of probabilities, fitted on the selection rows; None: it has none.
+    """Return the calibration of a source of probabilities, fitted on the selection rows.
+
+    None for a source without one.
 
     Raises BadInputError if means are requested and a member gives no probabilities.
 
-    `as_chosen`: its members as they were chosen, who answer these rows. `X`: the selection rows,
-    ``(n_recorded, n_features)``. `truth`: places of their classes, ``(n_recorded,)``. `source`: what
-    probabilities may be, but ``auto``.
+    `as_chosen`: the members as they were chosen; they answer these rows. `X`: the selection rows,
+    ``(n_recorded, n_features)``. `truth`: indices of their classes, ``(n_recorded,)``. `source`: any source
+    of probabilities but ``auto``.
     """
     if source not in _FITS:
         return None

@@ -10,21 +10,21 @@ from shortlist.ensembles._rule_kernels import CodedRows, lead
 
 
 class SortedRows(NamedTuple):
-    """Room to sort rows by their margins."""
+    """Buffers for sorting rows by their margins."""
 
     rows: LongTable
-    """The rows in order, and of each row its margin and the strongest rival's votes, ``(3, n_rows)``."""
+    """Rows in order, with the margin and the strongest rival's votes of each, ``(3, n_rows)``."""
     ends: Longs
     """Index of the end of each margin's rows, from the lowest margin on."""
     totals: Longs
-    """Number of samples that the rows of each margin stand for."""
+    """Number of samples with each margin."""
     span: Longs
     """The lowest and the highest margin."""
 
 
 @kernel("int64(CodedRows, int32[:, ::1], SortedRows)")
 def sort_by_margin(votes: CodedRows, tally: Shorts, by_margin: SortedRows) -> int:
-    """Sort the rows by margin (Eqs. 3 and 4), and return how many samples are right."""
+    """Sort the rows by margin (Eqs. 3 and 4), and return the number of samples decided right."""
     labels, counts = votes.labels, votes.counts
     rows, ends, totals, span = by_margin.rows, by_margin.ends, by_margin.totals, by_margin.span
     sure = 0
@@ -74,15 +74,16 @@ def climb_by_margins(
     order: Longs,
     right: Longs,
 ) -> None:
-    """Add the candidate with the best margin histogram (Eq. 5), until all are members.
+    """Add the candidate with the best margin histogram (Eq. 5), again and again, until all are members.
 
-    `tally` is the start and grows.
+    `tally` holds the votes of the start ensemble, and then those of all members.
 
-    A vote moves a row's margin by one at most, so a candidate's histogram differs from the current one by its
-    rises and falls alone. Levels are compared from the lowest up, and only candidates still equal are counted
-    on the next: at level m, what differs between them is rises(m − 1) − rises(m) − falls(m) + falls(m + 1).
-    `left` holds the candidates in increasing order; the rows of `equal` are the places of those still equal,
-    rises(m − 1), rises(m), falls(m), rises(m + 1), falls(m + 1).
+    A vote moves a row's margin by one at most, so a candidate's histogram differs from the current one only
+    by the rows that rise and fall. Levels are compared from the lowest up, and only candidates still equal
+    are counted on the next level. At level m the difference between candidates is rises(m − 1) − rises(m) −
+    falls(m) + falls(m + 1). `left` holds the candidates in increasing order. The rows of `equal` are the
+    indices of the candidates still equal, and their rises(m − 1), rises(m), falls(m), rises(m + 1), falls(m +
+    1).
     """
     codes, columns, labels, counts = votes.codes, votes.columns, votes.labels, votes.counts
     rows, ends, totals, span = by_margin.rows, by_margin.ends, by_margin.totals, by_margin.span

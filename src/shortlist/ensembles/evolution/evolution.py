@@ -21,13 +21,13 @@ from shortlist.runs.records import KeptState, digest_of_arrays, random_facts
 from shortlist.runs.study import Checkpoint
 
 DIGEST_BYTES = 16
-"""Size of the digests by which members with the same votes are known."""
+"""Size of the digests that identify members with the same votes, in bytes."""
 
 
 def evolution_checkpoint(
     study: Study, rows: TrainingRows, settings: EvolutionSettings, rng: np.random.Generator
 ) -> Checkpoint:
-    """Bind a study to what decides the ensemble, and return where the state is kept.
+    """Return the checkpoint of an evolution, whose study is bound to the settings that decide the ensemble.
 
     Raises BadInputError if the study belongs to something else.
     """
@@ -54,7 +54,7 @@ def evolution_state(
 ) -> KeptState:
     """Return the state after the last generation of the history.
 
-    What the individuals answer is kept, because to ask them in another grouping may round otherwise. Raises
+    The answers of individuals are kept, since asking them in other groups may round otherwise. Raises
     BadInputError if individuals are Python objects, which only a pickle could hold.
     """
     if population.dtype.hasobject:
@@ -76,7 +76,7 @@ def evolution_state(
 def opened_evolution(
     state: KeptState, rng: np.random.Generator
 ) -> tuple[Population, ClassCodes, GrownEnsemble, list[list[Any]]]:
-    """Undo :func:`evolution_state`: return its first four arguments, and set the generator."""
+    """Return the first four arguments of :func:`evolution_state` from a kept state, and set the generator."""
     arrays = state.arrays
     known = arrays["known"].tobytes()
     digests = [known[place : place + DIGEST_BYTES] for place in range(0, len(known), DIGEST_BYTES)]
@@ -86,10 +86,10 @@ def opened_evolution(
 
 
 def room_for_members(max_members: int | None, number: int, n_generations: int) -> int | None:
-    """Return the number of members that an online ensemble may have after a generation, None for any.
+    """Return the number of members that an online ensemble may have after a generation, None for no limit.
 
-    The room grows in step with the generations, from 1 to `max_members` in the last one. Room that the
-    selection does not take stays for later generations.
+    The number grows in step with the generations, from 1 to `max_members` in the last one. Members that the
+    selection does not use stay available for later generations.
 
     >>> [room_for_members(10, number, 4) for number in (1, 2, 3, 4)], room_for_members(None, 2, 4)
     ([2, 5, 7, 10], None)
@@ -99,7 +99,7 @@ def room_for_members(max_members: int | None, number: int, n_generations: int) -
 
 @dataclass(frozen=True)
 class Breeding:
-    """Tournaments, recombination and mutation."""
+    """Makes children by tournaments, recombination and mutation."""
 
     space: SearchSpace
     tournament: int
@@ -125,7 +125,7 @@ class Breeding:
 
 
 def counted_population(population: Population, wanted: int, method: str) -> Population:
-    """Return a population if it has as many individuals as were requested."""
+    """Return a population; raise BadInputError unless it has the requested number of individuals."""
     if len(population) != wanted:
         raise BadInputError(
             f"{method} of the space must return {wanted} individuals, as many as asked for, got "
@@ -135,7 +135,9 @@ def counted_population(population: Population, wanted: int, method: str) -> Popu
 
 
 PATIENCE = "patience"
-"""Reason for the end of evolution where the ensemble had not become better for long enough."""
+"""Reason for the end of evolution where the ensemble had not improved for the allowed number of
+generations.
+"""
 
 
 @saved_from("shortlist.ensembles")
@@ -147,10 +149,12 @@ class Generation:
     """Number, from 1."""
     best_error: float
     mean_error: float
-    """Least and mean share of rows that an individual of the population gets wrong, or cost of its errors."""
+    """Least and mean share of rows that an individual of the population gets wrong, or least and mean cost of
+    its errors.
+    """
     ensemble_error: float
-    """The same for the ensemble's vote; in ``offline`` and ``single`` that of the best individual until the
-    end.
+    """Share of rows that the ensemble's vote gets wrong, or mean cost of its errors; in ``offline`` and
+    ``single`` that of the best individual until the end.
     """
     ensemble_size: int
     """Number of members so far."""
@@ -162,16 +166,18 @@ class Evolved:
     """An evolved ensemble."""
 
     members: Population
-    """Genomes of the members in the order in which they joined; ``space.predict(members, X)`` asks them."""
+    """Genomes of the members in the order of joining; ``space.predict(members, X)`` returns their answers."""
     population: Population
     """Genomes of the last generation."""
     history: tuple[Generation, ...]
     """One entry per generation."""
     error: float
-    """Share of the training rows that the members' plurality vote gets wrong, or mean cost of its errors."""
+    """Share of the training rows that the members' plurality vote gets wrong, or the mean cost of its
+    errors.
+    """
     stopped: str
-    """Reason for the end of evolution before its last generation: :data:`PATIENCE`, ``"interrupted"``, the
-    time limit, such as ``"60 s"``, or empty.
+    """Reason for an end before the last generation: :data:`PATIENCE`, ``"interrupted"``, or the time limit,
+    such as ``"60 s"``; empty otherwise.
     """
 
 
@@ -187,26 +193,26 @@ def evolve(
     budget: Budget | None = None,
     study: Study = NO_STUDY,
 ) -> Evolved:
-    """Evolve classifiers that are right where others are wrong, and choose an ensemble of them by margins.
+    """Evolve classifiers that are right where others are wrong, and choose an ensemble by margins.
 
     Every generation weighs the rows anew (:func:`shortlist.ensembles.evolution.training_rows.row_weights`),
     and an individual's fitness is the weight of the rows that it gets right. Parents win tournaments;
     children are recombined or copied, then mutated. In ``offline`` (Section 3.3 of :cite:t:`Gagne2007`) the
     whole population is the reference set, and the ensemble is chosen from the last one, starting from its
-    most accurate individual. In ``online`` (Section 3.4) the ensemble is the reference set: the best
-    individual in generation 1, from then on Figure 1 started from the ensemble with the new population as
-    pool, so that it never shrinks within a selection; ``smoothing`` keeps it from staying one individual.
-    Individuals with the votes of another or of
-    a member are duplicates, and never join. A plurality's ties go to the lowest class. Raises BadInputError
-    if a setting is out of range, the space answers no class indices of the right shape, the study belongs to
-    something else, or it is to keep individuals that are Python objects.
+    most accurate individual. In ``online`` (Section 3.4) the ensemble is the reference set. It is the best
+    individual in generation 1. From then on Figure 1 starts from the ensemble with the new population as
+    pool, so that the ensemble never shrinks within a selection; ``smoothing`` keeps it from staying one
+    individual. Individuals with the same votes as another individual or a member never join. A plurality's
+    ties go to the lowest class. Raises BadInputError if a setting is out of range, the space answers no class
+    indices of the right shape, the study belongs to something else, or individuals to be kept in it are
+    Python objects.
 
-    `X`: rows as the space wants them, ``(n_rows, n_features)``; the spaces that ship expect finite,
-    standardised columns. `labels`: index of the true class, ``(n_rows,)``. `settings`: how individuals are
-    bred, and the ensemble is chosen. `rng`: where all random choices come from; default seed 0. `callback`:
+    `X`: rows in the form that the space takes, ``(n_rows, n_features)``; the spaces that ship expect finite,
+    standardised columns. `labels`: index of the true class, ``(n_rows,)``. `settings`: options of breeding
+    and of the choice of the ensemble. `rng`: source of all random choices; default seed 0. `callback`:
     receives every :class:`Generation`. `budget`: receives a progress event per generation, and stops with the
-    ensemble of the generations so far. `study`: where the state is kept after a generation, at most once a
-    second, and from where it is taken; the callback gets the generations from there on.
+    ensemble of the generations so far. `study`: keeps the state after a generation, at most once a second,
+    and continues from a kept state; the callback then receives the later generations only.
 
     >>> from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])

@@ -19,7 +19,11 @@ def n_scores(n_classes: int) -> int:
 
 @kernel("void(float64[:, ::1], float64[:, ::1], float64[:, ::1])")
 def add_products(rows: Floats, factors: Floats, sums: Floats) -> None:
-    """Add to the sums of each row its products with the `factors` of each column, column by column."""
+    """Add to the sums of each row its values times the `factors` of their columns, column by column.
+
+    `rows`, ``(n_rows, n_columns)``; `factors`, ``(n_columns, n_functions)``; `sums`, ``(n_rows,
+    n_functions)``, changed in place.
+    """
     for row in range(len(rows)):
         for column in range(rows.shape[1]):
             value = rows[row, column]
@@ -31,10 +35,10 @@ def weighted_sums(X: NDArray[np.float64], weights: NDArray[np.float32]) -> Float
     """Return the values of linear functions on every row, ``(n_rows, n_functions)``.
 
     The row, rounded to single precision, is multiplied and added up column by column in double precision, the
-    intercept first. So the class of a row hangs neither on the rows beside it nor on the processor, and a
-    policy finds the same sums.
+    intercept first. So the class of a row depends neither on the rows beside it nor on the processor, and a
+    policy has the same sums.
 
-    `X`, ``(n_rows, n_columns)``. `weights`: the intercept is last, ``(n_functions, n_columns + 1)``.
+    `X`, ``(n_rows, n_columns)``. `weights`, ``(n_functions, n_columns + 1)``, the intercept last.
     """
     rows = np.array(X, dtype=np.float32, order="C").astype(np.float64)
     factors = np.array(weights.T, dtype=np.float64, order="C")
@@ -44,9 +48,9 @@ def weighted_sums(X: NDArray[np.float64], weights: NDArray[np.float32]) -> Float
 
 
 def highest_class(scores: NDArray[np.floating]) -> ClassCodes:
-    """Return the class of the largest score on the last axis.
+    """Return the index of the largest score on the last axis.
 
-    A single score stands for class 1 where above 0.
+    A single score gives class 1 where it is above 0, otherwise class 0.
     """
     if scores.shape[-1] == 1:
         return (scores[..., 0] > 0).astype(np.uint8)
@@ -55,7 +59,7 @@ def highest_class(scores: NDArray[np.floating]) -> ClassCodes:
 
 Column = NDArray[np.float64]
 Programs = NDArray[np.void]
-"""Structured array, ``(n_individuals, n_scores)``: per expression its `symbols` in prefix order, and their
+"""Structured array of expressions, ``(n_individuals, n_scores)``: `symbols` in prefix order, and
 `constants`.
 """
 
@@ -74,7 +78,7 @@ FUNCTIONS: tuple[tuple[str, Callable[[Column, Column], Column]], ...] = (
     ("min", np.minimum),
     ("max", np.maximum),
 )
-"""Symbols 0, 1, ...: all take two arguments. Then come the constant and the columns."""
+"""Functions with two arguments, which are the symbols 0, 1, ...; the constant and the columns follow."""
 
 CONSTANT = len(FUNCTIONS)
 END = -1
@@ -83,35 +87,41 @@ END = -1
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class GeneticPrograms:
-    """Expressions of columns and constants.
+    """Search space of expressions over columns and constants.
 
-    With two classes there is one, whose sign decides. With more there is one score per class.
+    Two classes need one expression, whose sign decides; otherwise each class has one score.
     """
 
     n_features: int
     n_classes: int
-    """Columns of the rows, and classes."""
+    """Number of columns of the rows, and of classes."""
     max_length: int = 31
-    """Most symbols in an expression; children that would be longer stay as they were."""
+    """Largest number of symbols in an expression; a child that would be longer stays as its parent."""
     depth: int = 3
     """Depth of random expressions."""
 
     @property
     def genome(self) -> np.dtype[np.void]:
-        """The type of an expression; symbols after its end are `END`."""
+        """Data type of an expression; symbols after its end are `END`."""
         return np.dtype(
             [("symbols", np.int32, (self.max_length,)), ("constants", np.float64, (self.max_length,))]
         )
 
     def sample(self, size: int, rng: np.random.Generator) -> Programs:
-        """Return random expressions, half of them full trees ("ramped half-and-half" with one depth)."""
+        """Return random expressions, ``(size, n_scores)``.
+
+        Half of them are full trees ("ramped half-and-half" with one depth).
+        """
         programs = self._empty((size, n_scores(self.n_classes)))
         for index in np.ndindex(programs.shape):
             self._write(programs, index, self._grown(rng, self.depth, full=bool(rng.integers(2))))
         return programs
 
     def mutate(self, population: Programs, rng: np.random.Generator) -> Programs:
-        """Replace a random subtree of one expression by a random one, or move its constants."""
+        """Return copies with one random change of an expression each.
+
+        A random subtree is replaced by a random one, or the constants are moved.
+        """
         mutants = population.copy()
         for individual in range(len(mutants)):
             index = (individual, int(rng.integers(mutants.shape[1])))
@@ -125,7 +135,7 @@ class GeneticPrograms:
         return mutants
 
     def recombine(self, first: Programs, second: Programs, rng: np.random.Generator) -> Programs:
-        """Replace a random subtree of each expression of the first parent by one of the second's."""
+        """Return children: each expression of a first parent, with a random subtree of the second's."""
         children = first.copy()
         for index in np.ndindex(children.shape):
             receiver, (symbols, constants) = self.read(children, index), self.read(second, index)
@@ -136,7 +146,10 @@ class GeneticPrograms:
         return children
 
     def predict(self, population: Programs, X: NDArray[np.float64]) -> ClassCodes:
-        """Return the class with the largest score, the lowest of equals; scores that overflow count as 0."""
+        """Return the class with the largest score, the lowest of equals, ``(n_rows, n_individuals)``.
+
+        A score that overflows counts as 0.
+        """
         columns = np.ascontiguousarray(X.T)
         scores = np.empty((*population.shape, len(X)))
         with np.errstate(all="ignore"):  # overflow is the program's own affair, and is dealt with below
@@ -146,7 +159,7 @@ class GeneticPrograms:
         return highest_class(np.moveaxis(scores, 2, 0))
 
     def shown(self, program: Programs) -> list[str]:
-        """Return one individual's expressions as text, ``x0`` being the first column.
+        """Return one individual's expressions as text; ``x0`` is the first column.
 
         >>> space = GeneticPrograms(3, 2, depth=1)
         >>> space.shown(space.sample(1, np.random.default_rng(3))[0])
@@ -155,7 +168,10 @@ class GeneticPrograms:
         return [self._text(*self.read(program, (index,))) for index in range(len(program))]
 
     def _value(self, symbols: list[int], constants: list[float], columns: NDArray[np.float64]) -> Column:
-        """Evaluate from the last symbol to the first, with a stack."""
+        """Return the value of an expression on every row.
+
+        It is evaluated from the last symbol to the first, with a stack.
+        """
         stack: list[Column] = []
         for symbol, constant in zip(reversed(symbols), reversed(constants), strict=True):
             if symbol < CONSTANT:
@@ -216,7 +232,7 @@ class GeneticPrograms:
 
 
 def subtree_end(symbols: list[int], start: int) -> int:
-    """Return the index of the end of the subtree that starts at `start`, in prefix order.
+    """Return the index after the last symbol of the subtree that starts at `start`, in prefix order.
 
     >>> subtree_end([0, 1, 7, 8, 9], 1)
     4
@@ -229,31 +245,35 @@ def subtree_end(symbols: list[int], start: int) -> int:
 
 
 LinearWeights = NDArray[np.float32]
-"""``(n_individuals, n_outputs, n_features + 1)``; the last weight is the intercept."""
+"""Weights of linear classifiers, ``(n_individuals, n_outputs, n_features + 1)``; the last one is the
+intercept.
+"""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class LinearClassifiers:
-    """Linear discriminants: with two classes one hyperplane, with more one score per class."""
+    """Search space of linear discriminants: one hyperplane for two classes, otherwise one score per class."""
 
     n_features: int
     n_classes: int
-    """Columns of the rows, and classes."""
+    """Number of columns of the rows, and of classes."""
     step: float = 0.3
-    """Standard deviation of a mutation, against weights that start with 1."""
+    """Standard deviation of the noise of a mutation; that of the first weights is 1."""
     rate: float = 0.1
-    """Share of the weights that a mutation changes; one at least is expected to."""
+    """Share of the weights that a mutation changes, from 0 to 1; on average at least one weight changes."""
     blend: float = 0.5
-    """α of the BLX-α crossover (:cite:t:`Eshelman1993`): how far a child may lie outside its parents."""
+    """α of the BLX-α crossover (:cite:t:`Eshelman1993`): largest distance of a child's weight from its
+    parents' interval, as a share of that interval.
+    """
 
     def sample(self, size: int, rng: np.random.Generator) -> LinearWeights:
-        """Return weights from the standard normal distribution."""
+        """Return weights from the standard normal distribution, ``(size, n_outputs, n_features + 1)``."""
         shape = (size, n_scores(self.n_classes), self.n_features + 1)
         return rng.standard_normal(shape, dtype=np.float32)
 
     def mutate(self, population: LinearWeights, rng: np.random.Generator) -> LinearWeights:
-        """Add normal noise to some of the weights."""
+        """Return copies with normal noise on some of the weights."""
         rate = max(self.rate, 1 / population[0].size)
         changed = rng.random(population.shape, dtype=np.float32) < rate
         noise = rng.standard_normal(population.shape, dtype=np.float32)
@@ -262,53 +282,57 @@ class LinearClassifiers:
     def recombine(
         self, first: LinearWeights, second: LinearWeights, rng: np.random.Generator
     ) -> LinearWeights:
-        """Draw each weight from the parents' interval, widened by α of its length on both sides."""
+        """Return children with weights drawn from the parents' interval, which is widened.
+
+        It is longer by α of its length on both sides.
+        """
         place = (1 + 2 * self.blend) * rng.random(first.shape, dtype=np.float32) - self.blend
         return np.asarray(first + place.astype(np.float32) * (second - first))
 
     def predict(self, population: LinearWeights, X: NDArray[np.float64]) -> ClassCodes:
-        """Return the class with the largest score, the lowest of equals."""
+        """Return the class with the largest score, the lowest of equals, ``(n_rows, n_individuals)``."""
         size, outputs, _ = population.shape
         flat = population.reshape(size * outputs, -1)
         return highest_class(weighted_sums(X, flat).reshape(len(X), size, outputs))
 
 
 NetworkWeights = NDArray[np.float32]
-"""``(n_individuals, n_weights)``: first the hidden layer's, then the output layer's, intercepts last in each.
+"""Weights of networks, ``(n_individuals, n_weights)``: those of the hidden layer, then those of the output
+layer, each with the intercepts last.
 """
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class NeuralNetworks:
-    """Networks whose scores are weighted sums of a few tanh units."""
+    """Search space of networks whose scores are weighted sums of a few tanh units."""
 
     n_features: int
     n_classes: int
-    """Columns of the rows, and classes."""
+    """Number of columns of the rows, and of classes."""
     n_hidden: int = 5
-    """Units in the hidden layer."""
+    """Number of units in the hidden layer."""
     step: float = 0.3
     """Standard deviation of a mutation."""
     rate: float = 0.1
-    """Share of the weights that a mutation changes; one at least is expected to."""
+    """Share of the weights that a mutation changes, from 0 to 1; on average at least one weight changes."""
 
     @property
     def n_weights(self) -> int:
-        """Length of a genome."""
+        """Number of weights of one individual."""
         return self.n_hidden * (self.n_features + 1) + n_scores(self.n_classes) * (self.n_hidden + 1)
 
     def sample(self, size: int, rng: np.random.Generator) -> NetworkWeights:
-        """Return normal weights.
+        """Return normal weights, ``(size, n_weights)``.
 
-        Those of the hidden layer are scaled so that its sums have variance about 1.
+        The weights of the hidden layer are scaled so that its sums have variance about 1.
         """
         weights = rng.standard_normal((size, self.n_weights), dtype=np.float32)
         weights[:, : self.n_hidden * (self.n_features + 1)] /= np.float32(np.sqrt(self.n_features + 1))
         return weights
 
     def mutate(self, population: NetworkWeights, rng: np.random.Generator) -> NetworkWeights:
-        """Add normal noise to some of the weights."""
+        """Return copies with normal noise on some of the weights."""
         changed = rng.random(population.shape, dtype=np.float32) < max(self.rate, 1 / self.n_weights)
         noise = rng.standard_normal(population.shape, dtype=np.float32)
         return np.asarray(population + np.float32(self.step) * noise * changed)
@@ -316,9 +340,9 @@ class NeuralNetworks:
     def recombine(
         self, first: NetworkWeights, second: NetworkWeights, rng: np.random.Generator
     ) -> NetworkWeights:
-        """Take each hidden unit, with the weights into and out of it, from one parent or the other.
+        """Return children that take each hidden unit, with all its weights, from one of the parents.
 
-        Weights that belong to one unit make sense together only; the output's intercepts come from the first
+        Weights that belong to one unit are useful only together; the output's intercepts come from the first
         parent.
         """
         from_first = rng.random((len(first), self.n_hidden)) < 0.5
@@ -330,7 +354,7 @@ class NeuralNetworks:
         return child
 
     def predict(self, population: NetworkWeights, X: NDArray[np.float64]) -> ClassCodes:
-        """Return the class with the largest score, the lowest of equals."""
+        """Return the class with the largest score, the lowest of equals, ``(n_rows, n_individuals)``."""
         hidden, output = self.layers(population)
         flat = hidden.reshape(-1, self.n_features + 1)
         codes = np.empty((len(X), len(population)), dtype=np.uint8)
@@ -344,7 +368,10 @@ class NeuralNetworks:
         return codes
 
     def layers(self, population: NetworkWeights) -> tuple[NetworkWeights, NetworkWeights]:
-        """Return views: into the hidden units, ``(n, n_hidden, n_features + 1)``, and out of them."""
+        """Return views of the weights into the hidden units, and out of them.
+
+        The first has the shape ``(n, n_hidden, n_features + 1)``.
+        """
         split = self.n_hidden * (self.n_features + 1)
         hidden = population[:, :split].reshape(len(population), self.n_hidden, self.n_features + 1)
         output = population[:, split:].reshape(len(population), n_scores(self.n_classes), self.n_hidden + 1)

@@ -12,10 +12,10 @@ MODES = {
     "online": "On-EEL: the ensemble is the reference, and grows every generation",
     "single": "a plain genetic algorithm: accuracy is the fitness, the best classifier is the answer",
 }
-"""The algorithms by name."""
+"""Description of each algorithm, by its name."""
 
 CRITERIA = ("histogram", "minimum")
-"""Comparisons of selection by name."""
+"""Names of the comparisons that selection may use."""
 
 BRED = Needs("evolution of more than one generation", lambda given: given["n_generations"] != 1)
 
@@ -25,7 +25,10 @@ ENSEMBLE = Of("offline", "online")
 
 
 def as_space(value: Any, argument: str) -> Any:
-    """Return the name of a search space if there is one; a factory is tried when it is opened."""
+    """Return the name of a search space, checked.
+
+    A factory is returned as it is, and checked when it is opened.
+    """
     from shortlist.ensembles.evolution.spaces import SPACES  # late, as help of the command needs no spaces
 
     return as_choice(value, argument, list(SPACES)) if isinstance(value, str) else value
@@ -39,13 +42,13 @@ class EvolutionSettings:
     """
 
     mode: Annotated[str, one_of(*MODES)] = field(default="offline", kw_only=False)
-    """See :data:`MODES`."""
+    """Name of the algorithm, a key of :data:`MODES`."""
     space: Annotated[
         str | Callable[[int, int], Any],
         "Search space: linear, networks, rules or genetic-programs.",
         as_space,
     ] = "linear"
-    """Name or factory, which the estimator opens; see
+    """Name of a space, or a factory, which the estimator opens; see
     :func:`shortlist.ensembles.evolution.spaces.open_space`.
     """
     n_generations: Annotated[int, "Most generations, of which the first is random.", count()] = 200
@@ -60,8 +63,8 @@ class EvolutionSettings:
         BRED,
         one_of("children", "best"),
     ] = "children"
-    """The best of parents and children are weighed by the same reference set, which in ``offline`` is then
-    all of them.
+    """Rule of survival. The best of parents and children are weighed by the same reference set, which in
+    ``offline`` consists of all parents and children.
     """
     n_elites: Annotated[int, "Number of fittest parents kept with survivors=children.", CHILDREN, BRED] = 1
     patience: Annotated[
@@ -80,13 +83,14 @@ class EvolutionSettings:
         ENSEMBLE,
         one_of(*CRITERIA),
     ] = "histogram"
-    """See :func:`shortlist.ensembles.evolution.training_rows.grow_by_margins`."""
+    """Name in :data:`CRITERIA`, see :func:`shortlist.ensembles.evolution.training_rows.grow_by_margins`."""
     max_members: Annotated[
         int | None, "Most members of the ensemble; by default there is no limit.", ENSEMBLE, count()
     ] = None
-    """Among the prefixes of the selection's order that are short enough, the best is taken. ``online`` shares
-    the room out over the generations (:func:`shortlist.ensembles.evolution.evolution.room_for_members`), so
-    that the last ones, which are bred best, still have some.
+    """Largest number of members. The best of all short enough prefixes of the selection's order is taken.
+    ``online`` divides the number among the generations
+    (:func:`shortlist.ensembles.evolution.evolution.room_for_members`), so that the last ones, which are bred
+    best, may still add members.
     """
     smoothing: Annotated[
         int,
@@ -96,25 +100,23 @@ class EvolutionSettings:
         BRED,
         count(at_least=0, at_most=1000),
     ] = 1
-    """With 0 only the rows that an ensemble of one member gets wrong count, so that the population may lose
-    whatever could join it, and the reference set never changes again.
+    """Number added to the count of members that are wrong on a row. With 0 only the rows that an ensemble of
+    one member gets wrong have a weight. The population may then lose every individual that could join, and
+    the reference set never changes again.
     """
 
     error_costs: Mapping[Any, int] | tuple[int, ...] | None = None
-    """Cost of a wrong answer, of the estimator by label, of :func:`evolve` by class, ``(n_classes,)``: a row
-    counts as often as that. Errors of generations and of the ensemble are then mean costs of a row. None:
-    errors are counted.
+    """Cost of a wrong answer: by label in the estimator, by class in :func:`evolve`, ``(n_classes,)``. It is
+    the weight of a row. Errors of generations and of the ensemble are then mean costs of a row. None: errors
+    are counted.
     """
 
     def with_costs(self, error_costs: tuple[int, ...] | None) -> "EvolutionSettings":
-        """Return the settings alone, without what a subclass adds, with these costs by class."""
+        """Return a copy with these costs by class, without the fields that a subclass adds."""
         own = {one.name: getattr(self, one.name) for one in fields(EvolutionSettings)}
         return EvolutionSettings(**own | {"error_costs": error_costs})
 
     def check(self) -> None:
-        """Refuse bad values.
-
-        Raises BadInputError for the first.
-        """
+        """Raise BadInputError for the first bad value."""
         check_fields(self)
         as_count(self.n_elites, "n_elites", at_least=0, at_most=self.population_size)

@@ -1,4 +1,4 @@
-"""Spaces of classifiers that evolution searches: a small protocol, and four that ship."""
+"""Spaces of classifiers that evolution searches: their protocol, and four ready-made ones."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,32 +14,32 @@ from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 
 Systems = NDArray[np.void]
-"""Structured array, ``(n_individuals,)``, of the type that :attr:`RuleSystems.genome` says."""
+"""Structured array of rule systems, ``(n_individuals,)``, of the type :attr:`RuleSystems.genome`."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class RuleSystems:
-    """Ordered lists of rules "if all conditions hold, then class c", and a class for rows that no rule takes.
+    """Search space of ordered lists of rules "if all conditions hold, then class c", with a default class.
 
-    A condition compares one column with a number, from above, from below, or is switched off and always
-    holds.
+    A condition compares one column with a number, from above or from below. A condition that is switched off
+    always holds. The default class is for rows that no rule covers.
     """
 
     n_features: int
     n_classes: int
-    """Columns of the rows, and classes."""
+    """Number of columns of the rows, and of classes."""
     n_rules: int = 6
     n_conditions: int = 3
-    """Rules per system, and conditions per rule."""
+    """Number of rules per system, and of conditions per rule."""
     step: float = 0.3
     """Standard deviation of a change of a number, on standardised columns."""
     rate: float = 0.1
-    """Share of the conditions and of the classes that a mutation changes."""
+    """Share of the conditions and of the classes that a mutation changes, from 0 to 1."""
 
     @property
     def genome(self) -> np.dtype[np.void]:
-        """The type of an individual; the last class is that of rows which no rule takes."""
+        """Data type of an individual; its last class is for rows that no rule covers."""
         conditions = (self.n_rules, self.n_conditions)
         return np.dtype(
             [
@@ -51,7 +51,7 @@ class RuleSystems:
         )
 
     def sample(self, size: int, rng: np.random.Generator) -> Systems:
-        """Return random conditions, a third of them off, and random classes."""
+        """Return random systems, ``(size,)``, with a third of the conditions off, and random classes."""
         systems = np.empty(size, dtype=self.genome)
         shape = systems["column"].shape
         systems["column"] = rng.integers(self.n_features, size=shape)
@@ -61,7 +61,7 @@ class RuleSystems:
         return systems
 
     def mutate(self, population: Systems, rng: np.random.Generator) -> Systems:
-        """Move some numbers a little, and draw some conditions and classes anew."""
+        """Return copies with some numbers moved a little, and some conditions and classes drawn anew."""
         mutants, fresh = population.copy(), self.sample(len(population), rng)
         shape = mutants["number"].shape
         moved = rng.random(shape) < self.rate
@@ -74,7 +74,7 @@ class RuleSystems:
         return mutants
 
     def recombine(self, first: Systems, second: Systems, rng: np.random.Generator) -> Systems:
-        """Take each rule as a whole, at its place in the list, from one parent or the other."""
+        """Return children that take each complete rule from one of the parents, at the same index."""
         child = first.copy()
         other = rng.random((len(first), self.n_rules + 1)) < 0.5
         for part in ("column", "number", "sense"):
@@ -83,7 +83,10 @@ class RuleSystems:
         return child
 
     def predict(self, population: Systems, X: NDArray[np.float64]) -> ClassCodes:
-        """Return the class of the first rule that takes a row, rule by rule from the last to the first."""
+        """Return the class of the first rule that covers a row, ``(n_rows, n_individuals)``.
+
+        Rules are applied from the last to the first.
+        """
         columns = np.ascontiguousarray(X.T)
         answers = np.repeat(population["verdict"][:, -1:], len(X), axis=1)
         for rule in reversed(range(self.n_rules)):
@@ -105,8 +108,9 @@ Population: TypeAlias = NDArray[Any]
 class SearchSpace(Protocol):
     """Interface of classifiers for evolution; each method is called for a whole population at once.
 
-    Evolution itself only indexes and concatenates populations along their first axis, so a structured or an
-    object array will do. Every method returns new arrays and changes none.
+    Evolution itself only indexes and concatenates populations along their first axis, so structured arrays
+    and arrays of objects are possible too. Every method returns new arrays and leaves its arguments
+    unchanged.
     """
 
     def sample(self, size: int, rng: np.random.Generator) -> Population:
@@ -123,7 +127,7 @@ class SearchSpace(Protocol):
 
 
 SpaceFactory: TypeAlias = Callable[[int, int], SearchSpace]
-"""Makes a space from the number of columns of the standardised rows and the number of classes."""
+"""Function from the number of columns of the standardised rows, and the number of classes, to a space."""
 
 SPACES: dict[str, SpaceFactory] = {
     "linear": LinearClassifiers,
@@ -131,13 +135,13 @@ SPACES: dict[str, SpaceFactory] = {
     "rules": RuleSystems,
     "genetic-programs": GeneticPrograms,
 }
-"""The spaces that ship, by name: the list of Section 3.3 of :cite:t:`Gagne2007`."""
+"""Factories of the ready-made spaces, by name: the list of Section 3.3 of :cite:t:`Gagne2007`."""
 
 
 def open_space(space: str | SpaceFactory, n_features: int, n_classes: int) -> SearchSpace:
-    """Return a space by name, or from the user's own factory.
+    """Return a search space by its name, or from the user's own factory.
 
-    Raises BadInputError if the name is unknown, or the factory makes something that lacks a method of
+    Raises BadInputError if the name is unknown, or the result of the factory lacks a method of
     :class:`SearchSpace`.
     """
     if isinstance(space, str):

@@ -1,4 +1,4 @@
-"""The rows that individuals are judged on, and how much each of them counts (Section 3.1)."""
+"""Training rows of individuals, and the weight of each row (Section 3.1)."""
 
 import dataclasses
 import hashlib
@@ -29,14 +29,20 @@ from shortlist.errors import BadInputError
 
 
 def vote_digests(codes: ClassCodes) -> list[bytes]:
-    """Return 16 bytes per classifier that tell its votes from others, but for a chance of 2^-128."""
+    """Return a digest of 16 bytes of the votes of each classifier.
+
+    Two classifiers with different votes have the same digest only with a chance of 2^-128.
+    """
     return [
         hashlib.blake2b(column.tobytes(), digest_size=16).digest() for column in np.ascontiguousarray(codes.T)
     ]
 
 
 def distinct_classifiers(codes: ClassCodes, known: Collection[bytes] = ()) -> Members:
-    """Return the indices of classifiers whose votes differ from all before them and from `known`."""
+    """Return the indices of classifiers whose votes differ from all before them.
+
+    `known`: digests of further votes to differ from.
+    """
     seen = set(known)
     distinct = []
     for index, digest in enumerate(vote_digests(codes)):
@@ -49,18 +55,18 @@ def distinct_classifiers(codes: ClassCodes, known: Collection[bytes] = ()) -> Me
 def grow_by_margins(
     votes: ClassVotes, candidates: ArrayLike, start: NDArray[np.int32], *, criterion: str = "histogram"
 ) -> tuple[Members, Counts]:
-    """Add candidates to a start ensemble, always the one with the best margins, until none is left.
+    """Return the order in which candidates join a start ensemble, always the one with the best margins next.
 
     Step 2 of Figure 1 of :cite:t:`Gagne2007`; equal candidates go to the lowest index.
 
     O(n_candidates · n_rows · n_classes) time, plus counting only candidates that are still equal, from the
     lowest margin up; 12 bytes per row and class, and 24 per row, beside the votes.
 
-    `candidates`: which classifiers may join, increasing. `start`: votes of the start ensemble for each class,
-    ``(n_rows, n_classes)``; not modified. `criterion`, one of ``"histogram"`` and ``"minimum"``: ``minimum``
-    compares smallest margins alone, which the paper tried first. `order`, which it returns: the candidates in
-    the order in which they join, ``(n_candidates,)``. `right`, which it returns: samples decided right by the
-    start and after every addition, ``(n_candidates + 1,)``.
+    `candidates`: increasing indices of the classifiers that may join. `start`: votes of the start ensemble
+    for each class, ``(n_rows, n_classes)``; not modified. `criterion`: ``"histogram"``, or ``"minimum"`` to
+    compare smallest margins alone, which the paper tried first. Returns `order`, the candidates in the order
+    of joining, ``(n_candidates,)``, and `right`, the number of samples decided right by the start and after
+    every addition, ``(n_candidates + 1,)``.
     """
     as_choice(criterion, "criterion", CRITERIA)
     left = np.array(candidates, dtype=np.int64)
@@ -84,15 +90,15 @@ def grow_by_margins(
 
 
 def row_weights(n_wrong: ArrayLike, gamma: float = 1.0) -> NDArray[Any]:
-    """Return n_i^γ, where n_i classifiers of a reference set get row i wrong; 0^0 = 1.
+    """Return the weights n_i^γ of rows, where n_i classifiers of a reference set get row i wrong; 0^0 = 1.
 
-    Section 3.1 of :cite:t:`Gagne2007`: the hardness of a row, (n_i / n)^γ with n classifiers in the
-    reference set, times n^γ, which changes no comparison. Whole numbers if γ is one, so that equal
-    fitness is equal. Where the reference set is right on every row all weights are 1 instead, so that
-    fitness falls back on accuracy.
+    Section 3.1 of :cite:t:`Gagne2007` has the hardness of a row, (n_i / n)^γ with n classifiers in the
+    reference set. The factor n^γ between them changes no comparison. The weights are whole numbers if γ is
+    one, so that equal fitness is equal. Where the reference set is right on every row, all weights are 1
+    instead, so that fitness becomes accuracy.
 
-    `n_wrong`, ``(n_rows,)``: how many classifiers of the reference set are wrong. `gamma`: γ, at least 0; 0
-    makes every row equal.
+    `n_wrong`, ``(n_rows,)``: number of classifiers of the reference set that are wrong. `gamma`: γ, at least
+    0; 0 makes every row equal.
 
     >>> row_weights([1, 0, 2], gamma=2).tolist(), row_weights([0, 0]).tolist()
     ([1, 0, 4], [1, 1])
@@ -110,8 +116,8 @@ def errors_of(
 ) -> NDArray[np.float64]:
     """Return the share of rows that each classifier gets wrong, or the mean cost of its errors.
 
-    `codes`, ``(n_rows, n_classifiers)``. `labels`, ``(n_rows,)``: classes, as `codes` has them. `costs`,
-    ``(n_rows,)``: of an error about each row, or None.
+    `codes`, ``(n_rows, n_classifiers)``: answers as class indices. `labels`, ``(n_rows,)``: true classes.
+    `costs`, ``(n_rows,)``: cost of an error about each row, or None.
 
     >>> errors_of(np.array([[0, 1], [1, 1]]), np.array([0, 1]), np.array([1, 10])).tolist()
     [0.0, 0.5]
@@ -123,9 +129,9 @@ def errors_of(
 
 @dataclass(frozen=True, eq=False)
 class GrownEnsemble:
-    """Members, and what is kept of their answers on the training rows.
+    """Members of an ensemble, with the tally of their answers on the training rows.
 
-    The votes of a large ensemble would fill memory.
+    The votes themselves, of a large ensemble, would fill memory.
     """
 
     genomes: Population
@@ -137,7 +143,10 @@ class GrownEnsemble:
 
 
 class TrainingRows:
-    """Training rows, and the measures on them; a row counts as often as its error costs, if that is known."""
+    """Training rows, with the measures on them.
+
+    The weight of a row is the cost of an error about it, where costs are known.
+    """
 
     def __init__(
         self,
@@ -156,7 +165,7 @@ class TrainingRows:
         self.costs = None if error_costs is None else np.array(error_costs, dtype=np.int64)[self.labels]
 
     def codes(self, population: Population) -> ClassCodes:
-        """Ask the individuals, and check that they answer."""
+        """Return the answers of individuals as class indices, ``(n_rows, n_individuals)``, after a check."""
         if not len(population):
             return np.empty((len(self.X), 0), dtype=np.uint8)
         codes = np.asarray(self.space.predict(population, self.X))
@@ -175,7 +184,7 @@ class TrainingRows:
     def weights(
         self, mode: str, codes: ClassCodes, ensemble: GrownEnsemble, *, gamma: float, smoothing: int
     ) -> NDArray[Any]:
-        """Return the weight of every row against the reference set of the mode."""
+        """Return the weight of every row against the reference set of the mode, ``(n_rows,)``."""
         if mode == "single":
             return self._times_cost(np.ones(len(self.labels), dtype=np.int64))
         if mode == "offline":
@@ -186,14 +195,20 @@ class TrainingRows:
         return self._times_cost(row_weights(n_wrong, gamma))
 
     def _times_cost(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """Return weights of rows times the costs of their errors; whole numbers where sums are exact."""
+        """Return the weights of rows times the costs of their errors.
+
+        Whole numbers as long as their sums are exact.
+        """
         if self.costs is None:
             return weights
         is_exact = len(weights) * float(weights.max()) * float(self.costs.max()) < 2**63
         return np.asarray(weights * (self.costs if is_exact else self.costs.astype(np.float64)))
 
     def fitness(self, codes: ClassCodes, weights: NDArray[Any]) -> NDArray[Any]:
-        """Return F(h) = Σ_i w_i · 1[h(x_i) = y_i] of every individual; whole numbers if weights are."""
+        """Return F(h) = Σ_i w_i · 1[h(x_i) = y_i] of every individual, ``(n_individuals,)``.
+
+        Whole if weights are.
+        """
         levels, level_of = np.unique(weights, return_inverse=True)
         order = np.argsort(level_of, kind="stable")
         starts = np.searchsorted(level_of[order], np.arange(len(levels)))
@@ -204,14 +219,14 @@ class TrainingRows:
         return products_in_order(counts, levels)  # so individuals right on equal weights are equal
 
     def single_best(self, population: Population, codes: ClassCodes) -> GrownEnsemble:
-        """Return the individual with the least error alone; the first of equals."""
+        """Return the ensemble of the one individual with the least error; the first of equals."""
         best = [int(self.errors(codes).argmin())]
         return self._joined(None, population[best], codes[:, best])
 
     def grown(
         self, ensemble: GrownEnsemble, population: Population, codes: ClassCodes, most: int | None
     ) -> GrownEnsemble:
-        """Run Figure 1 from the ensemble on, with the population as pool, up to a number of members."""
+        """Return the ensemble after Figure 1, with the population as pool, up to `most` members."""
         room = codes.shape[1] if most is None else max(0, most - len(ensemble))
         if not room:
             return ensemble

@@ -1,4 +1,4 @@
-"""Diversity of members, pair by pair: measures, and limits on the least that a selection must have."""
+"""Diversity of pairs of members: measures, and lower limits for a selection."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,46 +13,53 @@ from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes
 from shortlist.errors import BadInputError
 
 CREDIT_UNITS = 10**9
-"""Credits are kept in billionths, so that limits are decided on integers."""
+"""Number of units of a credit of 1: credits are integers in billionths, so that limits are decided
+exactly.
+"""
 
 MOST_ROWS_IN_64_BITS = 100_000
-"""Products of two counts, in billionths, stay below 2^63 with that number of rows."""
+"""Number of rows up to which products of two counts, in billionths, stay below 2^63."""
 
 _CHUNK = 4096
 
 
 @dataclass(frozen=True)
 class PairMeasure:
-    """A measure of a pair, and the credit that stands for it: the larger, the more diverse."""
+    """Measure of a pair of classifiers, with a credit that is larger for a more diverse pair."""
 
     title: str
-    """Title in the report."""
+    """Title of the measure in the report."""
     at_none: int
     at_full: int
-    """The measure where the credit is 0 and 1; it is linear in between, so that limits on means of the one
-    are limits on means of the other.
+    """Values of the measure at credit 0 and credit 1. It is linear in between, so that limits on means of the
+    measure are limits on means of the credit.
     """
     credit: Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int], tuple[Any, Any]]
-    """Receives the rows on which both fail, those on which each of them fails, and all rows; returns
-    numerator and denominator of the credit. A denominator of 0 stands for a credit of 0.
+    """Function that returns numerator and denominator of the credit.
+
+    Its arguments are the numbers of rows on which both fail, on which the first fails, on which the second
+    fails, and of all rows. A denominator of 0 gives a credit of 0.
     """
 
     @property
     def is_least(self) -> bool:
-        """Whether limits on the measure are lower ones."""
+        """Whether limits on the measure are lower limits."""
         return self.at_full > self.at_none
 
     def in_units(self, value: float) -> int:
-        """Return a limit on the measure as one on the credit, in billionths."""
+        """Return a limit on the measure as a limit on the credit, in billionths."""
         return int(np.floor((value - self.at_none) / (self.at_full - self.at_none) * CREDIT_UNITS + 0.5))
 
     def of_credit(self, credit: float) -> float:
-        """Return the measure of a credit between 0 and 1."""
+        """Return the value of the measure for a credit between 0 and 1."""
         return self.at_none + credit * (self.at_full - self.at_none)
 
 
 def _q_credit(both: NDArray[Any], ours: NDArray[Any], theirs: NDArray[Any], n: int) -> tuple[Any, Any]:
-    """Return (1 − Q)/2 = bc / (ad + bc), where a, b, c, d count rows by who of the two is right."""
+    """Return numerator and denominator of (1 − Q)/2 = bc / (ad + bc).
+
+    Of all rows, both classifiers are right on a, only one of them on b and on c, and both fail on d.
+    """
     d, b, c = both, ours - both, theirs - both
     a = n - d - b - c
     # 0/0 says nothing of two that differ somewhere; Q is 0 then
@@ -68,19 +75,19 @@ MEASURES = {
     "double-fault": PairMeasure("double fault", 1, 0, lambda both, _ours, _theirs, n: (n - both, n)),
     "q": PairMeasure("Q", 1, -1, _q_credit),
 }
-"""Measures by name.
+"""Measures of diversity by name.
 
 ``pfc`` is failure credit (Section 4 of :cite:t:`Bastos2022`): rows on which one of the two fails, over the
-failures of both. ``disagreement`` is the share of such rows among all, ``double-fault`` the share on which
-both fail, and ``q`` Yule's Q, (ad − bc)/(ad + bc), where both are right on a rows, both fail on d, and one of
-them on b and c. The paper leaves alternatives to PFC as future work and names none.
+failures of both. ``disagreement`` is the share of such rows among all rows. ``double-fault`` is the share on
+which both fail. ``q`` is Yule's Q, (ad − bc)/(ad + bc): both are right on a rows, both fail on d, and one of
+them on b and on c. The paper leaves alternatives to PFC as future work and names none.
 """
 
 
 def common_failures(votes: Votes) -> NDArray[np.int64]:
-    """Count the rows on which both of two classifiers fail, ``(n_classifiers, n_classifiers)``.
+    """Return the number of rows on which both of two classifiers fail, ``(n_classifiers, n_classifiers)``.
 
-    Merged rows count as often as they stand for.
+    A merged row counts as its number of samples.
 
     One matrix product by blocks of rows: O(n_rows · n_classifiers²) time, O(n_classifiers²) memory.
     """
@@ -96,13 +103,12 @@ def common_failures(votes: Votes) -> NDArray[np.int64]:
 
 
 def pair_credit(votes: Votes, measure: str = "pfc") -> CreditMatrix:
-    """Return the credit of every pair of classifiers in billionths, by a name in :data:`MEASURES`.
+    """Return the credit of every pair of classifiers, ``(n_classifiers, n_classifiers)``, in billionths.
 
-    Two classifiers that never fail have PFC 0, where the paper's quotient is 0/0, and Q 1. Where Q is 0/0 and
-    the two differ, it is 0.
+    `measure`: a name in :data:`MEASURES`. Two classifiers that never fail have PFC 0, where the paper's
+    quotient is 0/0, and Q 1. Where Q is 0/0 and the two differ, it is 0.
 
-    `credit`, which it returns: symmetric, between 0 and 10^9, rounded, 0 on the diagonal, ``(n_classifiers,
-    n_classifiers)``.
+    The credits are symmetric, between 0 and 10^9, rounded, and 0 on the diagonal.
 
     >>> from shortlist.ensembles.votes.hard_votes import merge_rows
     >>> votes = merge_rows([[1, 0], [0, 0], [1, 1], [0, 0]], [1, 1, 1, 0])
@@ -121,7 +127,7 @@ def pair_credit(votes: Votes, measure: str = "pfc") -> CreditMatrix:
 
 
 CREDIT_SLACK = 1000
-"""A limit may be missed by this many billionths in the sum that it bounds, as solvers' rows may by 1e-6."""
+"""Billionths by which a bounded sum of credits may miss its limit, as solvers' rows may by 1e-6."""
 
 PFC = "pfc"
 
@@ -130,20 +136,20 @@ SETTINGS = {
     "average": "mean PFC at least halfway between the lowest and the mean PFC of the full ensemble (F2)",
     "each": "as average, and every member's PFC at least the lowest of the full ensemble (F3)",
 }
-"""The settings of Section 5.4 of :cite:t:`Bastos2022` by name."""
+"""Description of the settings of Section 5.4 of :cite:t:`Bastos2022`, by name."""
 
 KINDS = ("average", "each")
-"""The limits that names ask for; a name such as ``q-average`` asks for those of another measure."""
+"""Kinds of limits in names; a name such as ``q-average`` is for the limit of another measure."""
 
 NAMES = (*SETTINGS, *(f"{measure}-{kind}" for measure in MEASURES if measure != PFC for kind in KINDS))
 
 Setting: TypeAlias = str | Mapping[str, Any]
-"""A name in :data:`NAMES`, or ``{"measure": name, "each": limit, "mean": limit}``."""
+"""Limits on diversity: a name in :data:`NAMES`, or ``{"measure": name, "each": limit, "mean": limit}``."""
 
 
 @dataclass(frozen=True, eq=False)
 class DiversityLimits:
-    """Credit of all pairs, and the least that a selection must have, in billionths."""
+    """Credit of all pairs of classifiers, and the least credit of a selection, in billionths."""
 
     credit: CreditMatrix
     """Credit of every pair, such as FC, ``(n_classifiers, n_classifiers)``."""
@@ -155,7 +161,7 @@ class DiversityLimits:
     """Measure of the credit: a name in :data:`shortlist.ensembles.goals.diversity.MEASURES`."""
 
     def satisfied_by(self, mask: Mask) -> bool:
-        """Whether a selection keeps the limits; fewer than two members always do."""
+        """Return whether a selection keeps the limits; fewer than two members always do."""
         size = int(mask.sum())
         if size < 2:
             return True
@@ -167,38 +173,40 @@ class DiversityLimits:
 
 
 def failure_credit(votes: Votes) -> CreditMatrix:
-    """Return the failure credit (FC) of every pair of classifiers in billionths.
+    """Return the failure credit (FC) of each pair of classifiers in billionths.
 
-    See :func:`shortlist.ensembles.goals.diversity.pair_credit`, whose first measure it is (after
+    The matrix has the shape ``(n_classifiers, n_classifiers)``.
+
+    It is the first measure of :func:`shortlist.ensembles.goals.diversity.pair_credit` (after
     :cite:t:`Chandra2006`).
     """
     return pair_credit(votes, PFC)
 
 
 def pairwise_failure_crediting(credit: CreditMatrix, mask: Mask | None = None) -> NDArray[np.float64]:
-    """Return the PFC of every member of a selection: the mean FC with the other members, in [0, 1].
+    """Return the PFC of each member of a selection, ``(n_members,)``: its mean FC with the others, in [0, 1].
 
     `credit`, ``(n_classifiers, n_classifiers)``: from :func:`failure_credit`. `mask`, ``(n_classifiers,)``:
-    the selection; default all. `pfc`, which it returns, ``(n_members,)``: a single member has PFC 0. Its mean
-    over members equals the mean FC over pairs (Section 4).
+    the selection; default all. A single member has PFC 0. The mean PFC over members equals the mean FC over
+    pairs (Section 4).
     """
     chosen = credit if mask is None else credit[np.ix_(mask, mask)]
     return np.asarray(chosen.sum(axis=1) / (CREDIT_UNITS * max(1, len(chosen) - 1)))
 
 
 def diversity_limits(setting: Setting, votes: Votes | ClassVotes) -> DiversityLimits | None:
-    """Return the limits of a named setting, or explicit ones; None when there is no limit.
+    """Return the limits on credit of a named setting, or of explicit numbers; None without a limit.
 
-    All measures ask only who is right and who fails, so that of several classes they are those of votes
-    "right" on rows that are all positive.
+    All measures depend only on which classifiers are right. So votes for several classes are replaced by
+    votes "right" on rows that are all positive.
 
     Raises BadInputError if a name is unknown or a number is out of its range.
 
-    `setting`: a name in :data:`NAMES`: ``average`` and ``each`` are the paper's, of PFC, and
-    ``disagreement-average`` and the like ask the same of another measure. Or explicit limits, such as
-    ``{"each": τ, "mean": γ}`` of PFC, either left out being none, or ``{"measure": "double-fault", "mean":
-    0.1}``. Limits on PFC and disagreement are lower ones, in [0, 1]. Those on double faults, in [0, 1], and
-    on Q, in [-1, 1], are upper ones.
+    `setting`: a name in :data:`NAMES`, or explicit limits. ``average`` and ``each`` are the paper's limits on
+    PFC; names such as ``disagreement-average`` are for the same limits on another measure. Explicit limits
+    are ``{"each": τ, "mean": γ}`` for PFC, where a missing key is no limit, or ``{"measure": "double-fault",
+    "mean": 0.1}``. Limits on PFC and disagreement are lower limits, in [0, 1]. Limits on double faults, in
+    [0, 1], and on Q, in [-1, 1], are upper limits.
 
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> diversity_limits("average", class_votes([[0, 2], [1, 1]], [0, 1])).credit.tolist()

@@ -23,16 +23,16 @@ class SelectionLimits:
 
     min_size: int
     max_size: int
-    """Number of members."""
+    """Least and largest number of members."""
     costs: NDArray[np.int64] | None = None
-    """Cost per member, scaled to integers, ``(n_classifiers,)``."""
+    """Cost of each classifier, scaled to integers, ``(n_classifiers,)``."""
     budget: int = 0
-    """Most that the members may cost together, in the same scale."""
+    """Largest sum of the members' costs, in the same scale."""
     diversity: DiversityLimits | None = None
-    """Least failure credit."""
+    """Least credit for diversity; None without a limit."""
 
     def satisfied_by(self, mask: Mask) -> bool:
-        """Whether a selection keeps every limit, decided on integers."""
+        """Return whether a selection keeps every limit, decided on integers."""
         size = int(mask.sum())
         if not self.min_size <= size <= self.max_size:
             return False
@@ -41,7 +41,7 @@ class SelectionLimits:
         return self.diversity is None or self.diversity.satisfied_by(mask)
 
     def plain(self) -> dict[str, Any]:
-        """Return the limits as whole numbers by name, as certificates have them."""
+        """Return the limits as a dict of whole numbers by name, as certificates store them."""
         plain: dict[str, Any] = {"min_size": self.min_size, "max_size": self.max_size}
         if self.costs is not None:
             plain |= {"costs": self.costs.tolist(), "budget": self.budget}
@@ -52,7 +52,7 @@ class SelectionLimits:
         return plain
 
     def conflict(self) -> str:
-        """Say why no selection can keep the size and cost limits, or nothing when one can."""
+        """Return the reason why no selection can keep the limits on size and cost; empty when one can."""
         if self.min_size > self.max_size:
             return (
                 f"at least {counted(self.min_size, 'member')} must vote, but `max_size` and the pool allow "
@@ -78,15 +78,15 @@ def selection_limits(
     costs_are: str = "member_costs",
     names: Sequence[str] = (),
 ) -> SelectionLimits:
-    """Check limits and scale costs to integers.
+    """Return checked limits, with costs scaled to integers.
 
     Raises BadInputError if a number is out of its range, or only one of `member_costs` and `max_cost` is
     given. Limits that contradict each other are no error: the answer is that nothing satisfies them.
 
     `min_size`: least number of members. The paper's constraints allow 0, which decides negative for every
-    row. `max_size`: most members; default all. `member_costs`: non-negative cost of each member, in any unit,
-    ``(n_classifiers,)``; rounded to 9 decimals with a warning. `max_cost`: most that the members may cost
-    together. More than all of them cost is no limit. `costs_are`, `names`: what the user calls the costs
+    row. `max_size`: largest number of members; default all. `member_costs`: non-negative cost of each member,
+    in any unit, ``(n_classifiers,)``; rounded to 9 decimals with a warning. `max_cost`: largest sum of the
+    members' costs; no limit where all together cost less. `costs_are`, `names`: the user's names of the costs
     and the members, for messages.
     """
     least = as_count(min_size, "min_size", at_least=0)
@@ -112,9 +112,9 @@ def selection_limits(
 
 
 def exact_costs(name: str, costs: Iterable[float], members: Sequence[str] = ()) -> list[Fraction]:
-    """Read the cost of each member; see :func:`exact_cost`.
+    """Return the cost of each member as a fraction; see :func:`exact_cost`.
 
-    `members`: their names, for messages; without them a member is called by its index.
+    `members`: their names, for messages; without names a message gives the index of a member.
     """
     if isinstance(costs, Mapping):
         advice = "Pass a list of its values in that order."
@@ -127,9 +127,9 @@ def exact_costs(name: str, costs: Iterable[float], members: Sequence[str] = ()) 
 
 
 def exact_cost(name: str, cost: float, of: str = "") -> Fraction:
-    """Read a cost, rounded to nine decimals with a warning where it has more.
+    """Return a cost as a fraction, rounded to nine decimals with a warning where it has more.
 
-    `of`: a message's words behind the cost, that say which one it is.
+    `of`: text in a message that names the owner of the cost.
     """
     exact = as_fraction(cost)
     if exact is None or exact < 0:

@@ -25,10 +25,10 @@ from shortlist.exact import as_fraction, as_integers
 from shortlist.results.objective import Objective, Sense
 
 WEIGHTED = "weighted"
-"""Name of an objective of the user's own weights."""
+"""Name of an objective with the user's own weights."""
 
 WEIGHT_NAMES = ("tp", "fn", "tn", "fp")
-"""W_T+, W_F-, W_T- and W_F+ of the paper, by what they weigh."""
+"""Names of the paper's weights W_T+, W_F-, W_T- and W_F+, after the decisions that they weigh."""
 
 PRUNING_OBJECTIVES = {
     "accuracy": "share of right decisions",
@@ -38,7 +38,7 @@ PRUNING_OBJECTIVES = {
     "recall": "share of the positive rows that are found",
     "specificity": "share of the negative rows that are left alone",
 }
-"""The named objectives."""
+"""Description of each named objective."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Weights:
     fp: int
     denominator: int
     slack: ClassVar[int] = 0
-    """Weighted sums are exact, and so told apart."""
+    """Difference of two weighted sums within which they count as equal: 0, as these sums are exact."""
     tolerance: ClassVar[float] = 0.0
-    """The same as a difference of values."""
+    """The same tolerance as a difference of values."""
 
     @property
     def gain_positive(self) -> int:
@@ -67,7 +67,7 @@ class Weights:
         return self.tn - self.fp
 
     def signed_gains(self, votes: Votes) -> NDArray[np.int64]:
-        """Return the gain on each row of `votes` by answering positive instead of negative."""
+        """Return the gain of answering positive instead of negative on each row of `votes`, ``(n_rows,)``."""
         per_sample = np.where(votes.labels == 1, self.gain_positive, -self.gain_negative)
         return np.asarray(per_sample * votes.counts, dtype=np.int64)
 
@@ -81,7 +81,7 @@ class Weights:
         )
 
     def value(self, total: int) -> float:
-        """Turn a weighted sum into the user's unit."""
+        """Return a weighted sum in the user's unit."""
         return total / self.denominator
 
     def floor(self, votes: Votes) -> int:
@@ -94,7 +94,7 @@ class Weights:
 
     @property
     def step(self) -> int:
-        """Return the common divisor of all differences of two weighted sums."""
+        """Greatest common divisor of all differences of two weighted sums."""
         return math.gcd(self.gain_positive, self.gain_negative) or 1
 
 
@@ -105,8 +105,8 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
     stay exact.
 
     `objective`: a name in :data:`PRUNING_OBJECTIVES` (``_`` and ``-`` are the same), or weights per decision
-    by the names ``tp``, ``fn``, ``tn``, ``fp``; those left out are 0. Weights of any sign; each must be a
-    decimal number. `votes`: the rows; class sizes enter ``balanced-accuracy`` and the like.
+    by the names ``tp``, ``fn``, ``tn``, ``fp``; missing ones are 0. A weight may have any sign, and must be a
+    decimal number. `votes`: the rows; ``balanced-accuracy`` and similar objectives depend on the class sizes.
 
     Sums are integers below 2^53, so ties and optimality are decided exactly.
     """
@@ -114,7 +114,10 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
 
 
 def sized_weights(objective: str | Mapping[str, float], n1: int, n0: int) -> Weights:
-    """Return the same for `n1` positive and `n0` negative rows."""
+    """Return the weights of an objective for `n1` positive and `n0` negative rows.
+
+    See :func:`named_weights`.
+    """
     n = n1 + n0
     if isinstance(objective, Mapping):
         return _explicit(objective, n)
@@ -137,7 +140,7 @@ def sized_weights(objective: str | Mapping[str, float], n1: int, n0: int) -> Wei
 
 
 def threshold_of(tallies: NDArray[np.int64], signed_gains: NDArray[np.int64], size: int) -> tuple[int, int]:
-    """Return the best threshold for these votes, and what it adds to answering negative everywhere.
+    """Return the best threshold for these votes, and its gain over answering negative everywhere.
 
     Among equally good thresholds the one nearest to half the members, then the lower one, is taken.
     """
@@ -150,7 +153,7 @@ def threshold_of(tallies: NDArray[np.int64], signed_gains: NDArray[np.int64], si
 
 
 def best_threshold(votes: Votes, weights: Weights, mask: Mask) -> tuple[int, int]:
-    """Return the threshold that makes the members in `mask` worth most, and that weighted sum.
+    """Return the threshold with the largest weighted sum for the members in `mask`, and that sum.
 
     Takes O(n_rows · n_members) time.
     """
@@ -175,7 +178,7 @@ def _explicit(weights: Mapping[str, float], n_samples: int) -> Weights:
 
 
 def exact_weight(name: object, weight: float) -> Fraction:
-    """Read an explicit weight; BadInputError if it is no finite number."""
+    """Return an explicit weight as a fraction; raise BadInputError unless it is a finite number."""
     exact = as_fraction(weight, only_numbers=True)
     if exact is None:
         raise BadInputError(f"objective weight {name} must be a finite number, got {weight!r}.")
@@ -186,11 +189,13 @@ CLASS_OBJECTIVES = {
     "accuracy": "share of right decisions",
     "balanced-accuracy": "mean of the shares of right decisions in the classes that occur",
 }
-"""The named objectives."""
+"""Description of each named objective."""
 
 EXACT_DENOMINATOR, LARGEST_DENOMINATOR = 2**28, 2**40
-"""Solvers' bounds, which are doubles, tell weighted sums apart up to the first; larger than the second ones
-are rounded.
+"""Largest denominators of weights.
+
+Up to the first, solvers' bounds, which are doubles, distinguish all weighted sums. Denominators above the
+second are rounded.
 """
 
 BOUND_TOLERANCE = 2e-9
@@ -204,15 +209,17 @@ class ClassWeights:
     objective: Objective
     """Objective that names the value."""
     gains: NDArray[np.int64]
-    """Gains of right decisions, at least 0, ``(n_classes,)``; of a named objective at least 1 for every class
-    that occurs, and 0 for the others.
+    """Gains of right decisions, at least 0, ``(n_classes,)``. For a named objective at least 1 for every
+    class with rows, otherwise 0.
     """
     denominator: int
-    """Denominator of values: of a named objective the weighted sum when every decision is right, so that
-    values lie in [0, 1]; of explicit weights what makes them integers.
+    """Denominator of values. For a named objective it is the weighted sum when every decision is right, so
+    that values lie in [0, 1]. For explicit weights it makes them integers.
     """
     tolerance: float = 0.0
-    """Values closer than this are not told apart; 0 unless weighted sums have more digits than solvers do."""
+    """Difference of two values below which they count as equal; 0 unless weighted sums have more digits than
+    solvers.
+    """
 
     @property
     def slack(self) -> int:
@@ -220,15 +227,15 @@ class ClassWeights:
         return int(self.tolerance * self.denominator)
 
     def row_gains(self, votes: ClassVotes) -> Counts:
-        """Return the gain in the weighted sum by being right on each row, ``(n_rows,)``."""
+        """Return the gain of being right on each row, as a part of the weighted sum, ``(n_rows,)``."""
         return np.asarray(self.gains[votes.labels] * votes.counts, dtype=np.int64)
 
     def total(self, votes: ClassVotes, mask: Mask) -> int:
-        """Count the weighted sum of the plurality vote of the members in `mask`, from the votes alone."""
+        """Return the weighted sum of the plurality vote of the members in `mask`, from the votes alone."""
         return int(self.row_gains(votes)[decided_classes(votes, mask) == votes.labels].sum())
 
     def value(self, total: int) -> float:
-        """Turn a weighted sum into the user's unit."""
+        """Return a weighted sum in the user's unit."""
         return total / self.denominator
 
 
@@ -238,14 +245,14 @@ def class_weights(objective: str | Mapping[Any, float], votes: ClassVotes) -> Cl
     Raises BadInputError if the name is unknown, or a weight is negative or no finite number, or has too many
     digits to stay exact.
 
-    `objective`: a name in :data:`CLASS_OBJECTIVES` (``_`` and ``-`` are the same), or what a right decision
-    on a row of each class is worth, by the index of the class; those left out are 0. Each must be a decimal
-    number of at least 0, and one above 0. `votes`: the rows; the sizes of the classes enter balanced
-    accuracy, where a class without rows counts nothing.
+    `objective`: a name in :data:`CLASS_OBJECTIVES` (``_`` and ``-`` are the same), or the gain of a right
+    decision on a row of each class, by the index of the class; missing ones are 0. Each must be a decimal
+    number of at least 0, and one must be above 0. `votes`: the rows; balanced accuracy depends on the sizes
+    of the classes, and a class without rows has no weight in it.
 
     Balanced accuracy weighs class c by the least common multiple of the class sizes over the size n_c. Where
-    that passes :data:`LARGEST_DENOMINATOR`, as it may with many classes, weights are multiples of one part in
-    2^40 instead: a value then lies within half of `tolerance` of the definition.
+    the multiple is larger than :data:`LARGEST_DENOMINATOR`, as it may be with many classes, weights are
+    multiples of one part in 2^40 instead. A value then lies within half of `tolerance` of the definition.
 
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[0], [0], [1], [2], [2], [2]], [0, 0, 1, 2, 2, 2])
@@ -304,13 +311,13 @@ def weights_of(objective: str | Mapping[Any, float], votes: Votes | ClassVotes) 
 def for_classes(
     objective: str | Mapping[Any, float], classes: Labels, positive: Any = None
 ) -> str | Mapping[Any, float]:
-    """Replace the labels in explicit weights by what the goals know: indices, or ``tp`` and ``tn``.
+    """Return explicit weights with labels replaced by indices, or by ``tp`` and ``tn``.
 
     Raises BadInputError if a weight is named after no class.
 
-    `objective`: a name, which stays as it is, or weights by label; a label may be given as text. With two
-    classes also weights by decision, which stay as they are. `classes`: all labels, sorted, ``(n_classes,)``.
-    `positive`: of two classes the positive one; with more it is not used.
+    `objective`: a name, which stays as it is, or weights by label; a label may be given as text. Two classes
+    may also have weights by decision, which stay as they are. `classes`: all labels, sorted,
+    ``(n_classes,)``. `positive`: the positive class of two; unused for more classes.
 
     >>> for_classes({"setosa": 1, "virginica": 3}, np.array(["setosa", "versicolor", "virginica"]))
     {0: 1, 2: 3}
@@ -347,13 +354,13 @@ def for_classes(
 def worth_of_right(
     objective: str | Mapping[Any, float], truth: NDArray[np.integer], n_classes: int, positive: int | None
 ) -> tuple[str, Floats]:
-    """Return the objective that rules are compared by, and its gain by a right row, times the number of rows.
+    """Return the objective that compares rules, and the gain of each right row times the number of rows.
 
-    Weighted sums are compared by what they are for a row, in the user's unit; the paper's weights, which
-    choose as balanced accuracy does, by balanced accuracy.
+    Weighted sums are compared per row, in the user's unit. The paper's weights choose as balanced accuracy
+    does, and so balanced accuracy compares them.
 
-    `truth`, ``(n_rows,)``: places of classes. `positive`: of two classes the positive one; None: weights are
-    by class.
+    `truth`, ``(n_rows,)``: indices of classes. `positive`: index of the positive class of two; None: weights
+    are by class.
 
     >>> name, worth = worth_of_right("balanced-accuracy", np.array([0, 1, 1, 1]), 2, 1)
     >>> name, worth.round(4).tolist()
@@ -378,9 +385,9 @@ def _is_theta_weighted(objective: str | Mapping[Any, float]) -> bool:
 
 
 def decision_table(votes: ClassVotes, mask: Mask) -> NDArray[np.int64]:
-    """Count the samples by true class and decision, ``(n_classes, n_classes)``.
+    """Return the number of samples by true class and decision, ``(n_classes, n_classes)``.
 
-    Right ones stand on the diagonal; a row that no member answers is in no column.
+    Right decisions are on the diagonal. A row that no member answers is in no column.
     """
     table, decided = np.zeros((votes.n_classes, votes.n_classes), np.int64), decided_classes(votes, mask)
     answered = decided >= 0

@@ -1,1 +1,1 @@
-"""The classifiers to choose from: fitted here or elsewhere, and what they answer."""
+"""Pools of classifiers to choose from, fitted here or elsewhere, with their answers."""

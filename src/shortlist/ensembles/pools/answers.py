@@ -17,14 +17,14 @@ from shortlist.ensembles.votes.soft_votes import Shares, whole_shares
 from shortlist.errors import BadInputError, ShortlistError
 
 PROBABILITY_ROUNDING = 1e-6
-"""Probabilities may leave [0, 1] by this much, the rounding of a sum of float32; they are cut back."""
+"""Distance by which probabilities may leave [0, 1], due to rounding of float32 sums; they are clipped."""
 
 SUM_ROUNDING = 1e-3
-"""Probabilities of a row may add up to 1 but for this much; they are scaled to do so."""
+"""Distance by which the sum of a row's probabilities may differ from 1; they are scaled to add up to 1."""
 
 
 TOGETHER, ROWS_TOGETHER = 32, 4096
-"""Classifiers, and rows, whose answers are written down together, as much as a cache holds."""
+"""Number of classifiers, and of rows, whose answers are stored at a time, so that they fit in a cache."""
 
 
 def ask_pool(
@@ -34,12 +34,11 @@ def ask_pool(
     dtype: type[np.generic],
     width: tuple[int, ...] = (),
 ) -> NDArray[Any]:
-    """Return the answers of every classifier on every row; rows are transformed once.
+    """Return the answers of every classifier on every row, ``(n_samples, n_classifiers, *width)``.
 
-    `X`: columns of a frame may come in another order, ``(n_samples, n_features)``; names must match those the
-    pool was fitted on. `ask`: gets name, classifier and transformed rows, and returns its answers, checked.
-    `dtype`: of the answers. `width`: shape of an answer on one row. The answers have the shape ``(n_samples,
-    n_classifiers, *width)``.
+    Rows are transformed once. `X`, ``(n_samples, n_features)``: the columns of a frame may be in another
+    order than when the pool was fitted, but have the same names. `ask`: function from name, classifier and
+    transformed rows to checked answers. `dtype`: type of the answers. `width`: shape of an answer on one row.
     """
     X = matched_columns(pool, X)
     rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
@@ -65,11 +64,12 @@ def ask_pool(
 def ask_classifier(
     name: str, method: Callable[[Any], Any], rows: Any, width: tuple[int, ...]
 ) -> NDArray[Any]:
-    """Return the answers of a classifier on rows; it may be of the user's own, so it may fail in any way.
+    """Return the answers of a classifier on rows, ``(n_rows, *width)``.
 
-    Raises BadInputError if it fails, or does not give one answer per row.
+    A classifier of the user's own may fail in any way. Raises BadInputError if it fails, or does not give one
+    answer per row.
 
-    `name`: what the classifier is called in a pool. `method`: its ``predict`` or ``predict_proba``. `rows`,
+    `name`: name of the classifier in its pool. `method`: its ``predict`` or ``predict_proba``. `rows`,
     ``(n_rows, n_features)``. `width`: shape of the answer on one row.
     """
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
@@ -92,7 +92,10 @@ def ask_classifier(
 
 
 def check_known(name: str, answers: NDArray[Any]) -> None:
-    """Refuse probabilities that are NaN; `answers` has a row per row that was asked about."""
+    """Raise BadInputError if an answer is NaN.
+
+    `answers`: one entry per row, of any shape. `name`: name of the classifier.
+    """
     n_missing = int(np.isnan(answers).reshape(len(answers), -1).any(axis=1).sum()) if answers.size else 0
     if n_missing:
         raise BadInputError(
@@ -102,7 +105,10 @@ def check_known(name: str, answers: NDArray[Any]) -> None:
 
 
 def checked_probabilities(name: str, answers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities within [0, 1]; refuse NaN, and what is further outside than by rounding."""
+    """Return probabilities clipped to [0, 1].
+
+    Raise BadInputError for NaN, or for values further outside than rounding.
+    """
     check_known(name, answers)
     if answers.size and (answers.min() < -PROBABILITY_ROUNDING or answers.max() > 1 + PROBABILITY_ROUNDING):
         raise BadInputError(
@@ -113,7 +119,7 @@ def checked_probabilities(name: str, answers: NDArray[np.float64]) -> NDArray[np
 
 
 def positive_votes(pool: Pool, X: Any, positive: Any) -> VoteMatrix:
-    """Return 1 where a classifier finds a class more probable than one half, ``(n_samples, n_classifiers)``.
+    """Return 1 where a classifier gives a class more than one half, else 0, ``(n_samples, n_classifiers)``.
 
     Raises BadInputError if `positive` is no class of the pool, X has other columns, or a classifier answers
     NaN or a number outside [0, 1]; the sentence names the classifier.
@@ -135,16 +141,16 @@ def positive_votes(pool: Pool, X: Any, positive: Any) -> VoteMatrix:
 
 
 def class_answers(pool: Pool, X: Any) -> ClassCodes:
-    """Return the index into ``pool.classes`` that every classifier gives every row.
+    """Return the class that every classifier gives every row, as an index into ``pool.classes``.
 
-    With two classes that is the second one where its probability is above 0.5, as in exact pruning; with more
-    the most probable class, the lowest of equals. A classifier without ``predict_proba`` is asked for its
+    The second class of two is given where its probability is above 0.5, as in exact pruning. Of more classes
+    it is the most probable one, the lowest of equals. A classifier without ``predict_proba`` gives its
     prediction. A judge who abstains on a row has the index after the last class. Raises BadInputError if X
     has other columns, or a classifier answers NaN or an unknown class; the sentence names the classifier.
 
-    `pool`: who is asked. The rows are transformed once. `X`, ``(n_samples, n_features)``: columns of a frame
-    may come in another order; names must match those the pool was fitted on. `codes`, which it returns,
-    ``(n_samples, n_classifiers)``.
+    `pool`: its classifiers are asked; the rows are transformed once. `X`, ``(n_samples, n_features)``: the
+    columns of a frame may be in another order than when the pool was fitted, but have the same names. The
+    result has the shape ``(n_samples, n_classifiers)``.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -159,11 +165,10 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
 
 
 def positive_codes(pool: Pool, X: Any, positive: int) -> ClassCodes:
-    """Return, of two classes, whether each classifier finds one of them more probable than one half.
+    """Return the index of the class of two that each classifier answers, ``(n_samples, n_classifiers)``.
 
-    `pool`, `X`: as of :func:`class_answers`. `positive`: the place of that class in ``pool.classes``, which
-    wins no tie. `codes`, which it returns: the place of the class, ``(n_samples, n_classifiers)``; 2 for a
-    judge who abstains.
+    `pool`, `X`: as for :func:`class_answers`. `positive`: index in ``pool.classes`` of the class that is
+    answered where its probability is above one half; it wins no tie. A judge who abstains has the index 2.
     """
     votes = positive_votes(pool, X, pool.classes[positive])
     codes = votes if positive else 1 - votes
@@ -194,13 +199,14 @@ def _codes(pool: Pool, name: str, classifier: Any, rows: Any) -> NDArray[np.intp
 def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
     """Return the probability of every class by every classifier on every row.
 
+    The array has the shape ``(n_samples, n_classifiers, n_classes)``. The probabilities are within [0, 1],
+    and those of a row by one classifier add up to 1.
+
     Raises BadInputError if X has other columns, or a classifier has no ``predict_proba``, answers NaN or a
     number outside [0, 1], or its probabilities do not add up to 1; the sentence names the classifier.
 
-    `pool`: who is asked. The rows are transformed once. `X`, ``(n_samples, n_features)``: columns of a frame
-    may come in another order; names must match those the pool was fitted on. `probabilities`, which it
-    returns, ``(n_samples, n_classifiers, n_classes)``: within [0, 1]; those of a row and a classifier add up
-    to 1.
+    `pool`: its classifiers are asked; the rows are transformed once. `X`, ``(n_samples, n_features)``: the
+    columns of a frame may be in another order than when the pool was fitted, but have the same names.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -215,12 +221,14 @@ def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
 
 
 def gives_probabilities(pool: Pool) -> bool:
-    """Whether every classifier has ``predict_proba``."""
+    """Return whether every classifier has ``predict_proba``."""
     return all(hasattr(classifier, "predict_proba") for classifier in pool.classifiers)
 
 
 def class_shares(pool: Pool, X: Any) -> Shares:
-    """Return the same rounded to whole numbers, in a quarter of the memory.
+    """Return the probabilities of :func:`class_probabilities` as integers, in parts of 2^15 - 1.
+
+    They need a quarter of the memory.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -241,13 +249,13 @@ def class_shares(pool: Pool, X: Any) -> Shares:
 
 
 VOTES_INSTEAD = "pass `voting='hard'` and an objective of votes, such as `objective='accuracy'`"
-"""Advice where probabilities cannot be averaged."""
+"""Advice where a pool has no probabilities to average."""
 
 
 def check_probabilities(pool: Pool, instead: str = VOTES_INSTEAD) -> None:
-    """Refuse a pool with classifiers that give no probabilities, before any long work.
+    """Raise BadInputError for a pool with classifiers that give no probabilities, before any long work.
 
-    `instead`: what else to do than to leave them out, which ends the sentence.
+    `instead`: alternative to leaving out these classifiers, at the end of the message.
     """
     without = [
         name

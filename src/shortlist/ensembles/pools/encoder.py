@@ -1,4 +1,4 @@
-"""Tables of numbers and words, as one matrix of standardised numbers; their labels, as indices."""
+"""Encoding of tables of numbers and words as one matrix of standardised numbers, and of labels as indices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,27 +19,29 @@ from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import classes_of, refuse_quantities
 
 MISSING = "missing"
-"""The category that stands for an absent word."""
+"""Category of an absent word."""
 
 MOST_CATEGORIES = 30
-"""Columns of words become at most this many columns of numbers; the rarest words share one."""
+"""Largest number of columns of numbers for one column of words; the rarest words share one of them."""
 
 FARTHEST = 1000.0
-"""Standardised numbers are cut off here, so that no classifier overflows on an absurd row."""
+"""Limit at which standardised numbers are clipped, so that no classifier overflows on an absurd row."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class FoldedColumns:
-    """Groups of columns of an encoded table, and the table with fewer columns that they make."""
+    """Groups of columns of an encoded table, each of which stands for one column of the original table."""
 
     gaps: tuple[tuple[int, int], ...] = ()
-    """Columns of numbers, each with the one that marks its gaps."""
+    """Pairs of a column of numbers and the column that marks its gaps, as indices."""
     words: tuple[tuple[int, int], ...] = ()
-    """Range of each column of words: the first of its columns of 0 and 1, and the one after its last."""
+    """Range of indices of each column of words: the first of its columns of 0 and 1, and one after its
+    last.
+    """
 
     def numbers(self, n_columns: int) -> NDArray[np.intp]:
-        """Return the columns of numbers among `n_columns`, neither marks of gaps nor words."""
+        """Return the indices of the columns of numbers among `n_columns`, without marks of gaps and words."""
         kept = np.ones(n_columns, dtype=bool)
         kept[[mark for _, mark in self.gaps]] = False
         for start, stop in self.words:
@@ -47,7 +49,7 @@ class FoldedColumns:
         return np.flatnonzero(kept)
 
     def unfold(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return one column for each feature: the number of the word, then numbers, with NaN in gaps."""
+        """Return a table with one column for each feature: the index of a word, then numbers, NaN in gaps."""
         numbers = self.numbers(X.shape[1])
         table = np.empty((len(X), len(self.words) + len(numbers)))
         for place, (start, stop) in enumerate(self.words):
@@ -59,26 +61,29 @@ class FoldedColumns:
 
 
 NO_FOLDED_COLUMNS = FoldedColumns()
-"""Tables of numbers without gaps."""
+"""Groups of a table of numbers without gaps: none."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class TableEncoder:
-    """Encoding of a table that :func:`fit_table` learnt."""
+    """Encoding of a table, as learnt by :func:`fit_table`."""
 
     words: Mask
     """True for columns of words, False for columns of numbers, ``(n_features,)``."""
     numbers: Pipeline | None
-    """Fitted steps for the columns of numbers: median for what is missing, an indicator of it, mean 0,
-    variance 1.
+    """Fitted steps for the columns of numbers: the median in place of a missing number, with an indicator
+    column, then mean 0 and variance 1.
     """
     categories: OneHotEncoder | None
-    """Fitted encoder of the columns of words."""
+    """Fitted encoder of the columns of words; None without such a column."""
 
     @property
     def known_words(self) -> list[set[str] | None]:
-        """The words of each column that were fitted on; None for numbers, and where rare words are one."""
+        """Words of each column that were fitted on.
+
+        None for a column of numbers, or with rare words in one column.
+        """
         known: list[set[str] | None] = [None] * len(self.words)
         if self.categories is not None:
             rare = self.categories.infrequent_categories_
@@ -90,7 +95,7 @@ class TableEncoder:
 
     @property
     def folded(self) -> FoldedColumns:
-        """The encoded columns that belong together."""
+        """Groups of the encoded columns that belong to one column of the table."""
         gaps: tuple[tuple[int, int], ...] = ()
         start = 0
         if self.numbers is not None:
@@ -108,9 +113,9 @@ class TableEncoder:
         return FoldedColumns(gaps, tuple(words))
 
     def unknown_words(self, X: Any) -> Mask:
-        """Mark the cells with a word that was not fitted on, ``(n_rows, n_features)``.
+        """Return the mask of the cells with a word that was not fitted on, ``(n_rows, n_features)``.
 
-        Where the rarest words share a column, an unknown one is one of these.
+        Where the rarest words share a column, an unknown word counts as one of them and is not marked.
         """
         frame, known = as_frame(X), self.known_words
         unknown = np.zeros(frame.shape, dtype=bool)
@@ -126,8 +131,8 @@ class TableEncoder:
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the rows as standardised finite numbers, ``(n_samples, n_encoded)``.
 
-        Unknown words count as rare ones, or as missing where there were no rare ones; then
-        :meth:`unknown_words` marks them. Raises BadInputError if `X` is no table with the fitted number of
+        An unknown word counts as a rare one. Without rare words it counts as missing, and
+        :meth:`unknown_words` marks it. Raises BadInputError if `X` is no table with the fitted number of
         columns, has words where numbers were, or holds infinity.
         """
         frame = as_frame(X)
@@ -147,15 +152,14 @@ class TableEncoder:
 
 
 def fit_table(X: Any) -> TableEncoder:
-    """Learn how to turn tables like `X` into standardised numbers.
+    """Return an encoder that turns tables like `X` into standardised numbers with its method ``transform``.
 
-    Columns of a frame are words if their type is text or category, or object with any text in it; columns of
-    an array if any value does not read as a number. All others are numbers. Raises BadInputError if `X` is
-    sparse, no table, empty, holds dates, complex numbers or infinity. Raises TypeError if a cell is neither a
-    number nor text.
+    A column of a frame holds words if its type is text or category, or object with any text in it. A column
+    of an array holds words if any value does not read as a number. All others hold numbers. Raises
+    BadInputError if `X` is sparse, no table, empty, holds dates, complex numbers or infinity. Raises
+    TypeError if a cell is neither a number nor text.
 
-    `X`, ``(n_samples, n_features)``: numbers, truth values and words; NaN, None and pd.NA where they are
-    missing. `encoder`, which it returns: with a method ``transform``.
+    `X`, ``(n_samples, n_features)``: numbers, truth values and words; missing ones are NaN, None or pd.NA.
 
     >>> fit_table([[-8], [8]]).transform([[-8], [8], [4]]).tolist()
     [[-1.0], [1.0], [0.5]]
@@ -208,7 +212,7 @@ def as_frame(X: Any) -> pd.DataFrame:
 
 
 def as_classes(y: ArrayLike) -> tuple[Labels, NDArray[np.intp]]:
-    """Return the sorted classes and the index of every row's class."""
+    """Return the sorted classes, ``(n_classes,)``, and the index of every row's class, ``(n_rows,)``."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
@@ -225,7 +229,7 @@ def as_classes(y: ArrayLike) -> tuple[Labels, NDArray[np.intp]]:
 
 
 def _check_frame(frame: pd.DataFrame) -> None:
-    """Refuse empty frames and columns that are neither numbers nor words."""
+    """Raise BadInputError for empty frames, and for columns that hold neither numbers nor words."""
     for count, what in ((len(frame), "sample"), (frame.shape[1], "feature")):
         if count == 0:
             # scikit-learn's words, which its checks look for
@@ -301,7 +305,7 @@ def _numbers(frame: Any, chosen: Mask) -> NDArray[np.float64]:
 
 
 def _words(frame: Any, chosen: Mask, known: Sequence[set[str] | None] = ()) -> NDArray[Any]:
-    """Return the chosen columns as text, missing cells and words that are not known as :data:`MISSING`."""
+    """Return the chosen columns as text; missing cells and unknown words are :data:`MISSING`."""
     block = np.empty((len(frame), int(chosen.sum())), dtype=object)
     for target, index in enumerate(np.flatnonzero(chosen)):
         column = frame.iloc[:, index].astype(object)

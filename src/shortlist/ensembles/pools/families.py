@@ -1,7 +1,7 @@
-"""Ten model families that differ, each with randomised parameters: what a pool is made of.
+"""Ten different model families with randomised parameters, from which a pool is made.
 
-Rows reach them standardised (see :mod:`shortlist.ensembles.pools.encoder`), so that absolute penalties mean
-the same for every table. The imports of scikit-learn are lazy: naming the families costs nothing.
+Their rows are standardised (see :mod:`shortlist.ensembles.pools.encoder`), so that absolute penalties mean
+the same for every table. The imports of scikit-learn are lazy: listing the families costs no time.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,18 +20,19 @@ from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import refuse_fit_options
 
 ROWS_AT_ONCE = 1024
-"""Rows that are answered at a time, between which Ctrl-C is heard."""
+"""Number of rows answered at a time; Ctrl-C takes effect between two such blocks."""
 
 
 @kernel("void(float64[:, ::1], float64[:, ::1], int64, float64[::1], int64[:, ::1], float64[:, ::1])")
 def find_nearest(  # noqa: PLR0917  # kernels take no keywords
     asked: FloatTable, columns: FloatTable, p: int, away: Floats, places: LongTable, nearest: FloatTable
 ) -> None:
-    """Find the nearest rows of each row that is asked about, in order, the first of equals first.
+    """Find the nearest rows of each row of `asked`, in order of distance, the first of equals first.
 
-    `columns` are the rows that are compared with, transposed; `away` is room for their sums of absolute
-    differences (`p` 1) or of squares (`p` 2), added up column by column. As many as `places` has columns are
-    found, and there are at least as many rows; `nearest` gets their sums.
+    `columns`: the rows to compare with, transposed. `away`: buffer for their sums of absolute differences
+    (`p` 1) or of squares (`p` 2), added up column by column. `places`, ``(n_asked, n_nearest)``: receives the
+    indices of the nearest rows; there are at least `n_nearest` rows. `nearest`: receives their sums, in the
+    same shape.
     """
     n_nearest = places.shape[1]
     for q in range(len(asked)):
@@ -62,18 +63,17 @@ def find_nearest(  # noqa: PLR0917  # kernels take no keywords
 
 @saved_from("shortlist.ensembles")
 class NearestRows(ClassifierMixin, BaseEstimator):
-    """The classes of the nearest rows; of rows that are equally near the first ones count.
+    """Classifier by the classes of the nearest rows; of equally near rows the first ones count.
 
-    A distance is a sum over the columns from the first to the last, of absolute differences or of their
+    A distance is a sum over the columns, from the first to the last, of absolute differences or of their
     squares, in double precision. So every program that adds in this order finds the same rows. Scikit-learn's
-    classifier leaves the order of equally near rows open, and its distances depend on how matrices are
-    multiplied.
+    classifier leaves the order of equally near rows open, and its distances depend on the way in which
+    matrices are multiplied.
 
-    `n_neighbors`: how many rows vote. `weights`, one of ``"uniform"`` and ``"distance"``: whether votes are
-    equal, or worth one over their distance. Where rows lie at distance 0, those alone vote. `p`, one of ``1``
-    and ``2``: Manhattan or Euclidean distance. `classes_`, ``(n_classes,)``: the classes, sorted. `rows_`,
-    ``(n_rows, n_columns)``: the rows that vote. `codes_`, ``(n_rows,)``: their classes, as indices into
-    `classes_`.
+    `n_neighbors`: number of rows that vote. `weights`: ``"uniform"`` for equal votes, or ``"distance"`` for
+    votes of one over the distance; rows at distance 0, if any, vote alone. `p`: 1 for Manhattan distance, 2
+    for Euclidean distance. `classes_`, ``(n_classes,)``: the classes, sorted. `rows_`, ``(n_rows,
+    n_columns)``: the rows that vote. `codes_`, ``(n_rows,)``: their classes, as indices into `classes_`.
 
     >>> X, y = np.array([[0.0], [2.0], [4.0]]), np.array([0, 1, 1])
     >>> NearestRows(1, weights="uniform", p=2).fit(X, y).predict(np.array([[1.0], [3.0]])).tolist()
@@ -86,14 +86,14 @@ class NearestRows(ClassifierMixin, BaseEstimator):
         self.p = p
 
     def fit(self, X: NDArray[np.float64], y: NDArray[np.intp], **unsupported: Any) -> Self:
-        """Keep the rows, at least `n_neighbors`, and their classes; weights of rows are refused."""
+        """Store the rows, at least `n_neighbors`, and their classes; raise an error for weights of rows."""
         refuse_fit_options(self, unsupported)
         self.classes_, self.codes_ = np.unique(y, return_inverse=True)
         self.rows_ = np.array(X, dtype=np.float64)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of every row, ``(n_samples,)``; of equal ones the first."""
+        """Return the most probable class of every row, the first of equals, ``(n_samples,)``."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -124,7 +124,10 @@ class NearestRows(ClassifierMixin, BaseEstimator):
         return np.asarray(found / totals)
 
     def _weights(self, away: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights of the votes of the nearest rows, by their sums of powers."""
+        """Return the weights of the votes of the nearest rows, in the shape of `away`.
+
+        `away`: their sums of powers of differences.
+        """
         if self.weights == "uniform":
             return np.ones_like(away)
         away = np.sqrt(away) if self.p == 2 else away
@@ -134,24 +137,26 @@ class NearestRows(ClassifierMixin, BaseEstimator):
 
 
 class Family(NamedTuple):
-    """Recipe for the classifiers of one family."""
+    """Recipe for the classifiers of one family: a builder, and the shares of rows and columns."""
 
     build: Callable[[np.random.Generator, int, int], Any]
-    """``build(rng, n_rows, n_columns)`` draws parameters and returns an unfitted scikit-learn classifier for
-    that many rows and columns.
+    """Function ``build(rng, n_rows, n_columns)``, which draws parameters and returns an unfitted scikit-learn
+    classifier for a table of this size.
     """
     description: str
-    """Description in one line."""
+    """Description of the family in one line."""
     replace: bool
-    """Rows are drawn with replacement (a bootstrap), or without."""
+    """Whether rows are drawn with replacement (a bootstrap)."""
     rows: tuple[float, float]
-    """Least and most share of the rows that are drawn; the share itself is drawn uniformly."""
+    """Least and largest share of the rows that are drawn, from 0 to 1; the share itself is drawn
+    uniformly.
+    """
     columns: tuple[float, float]
-    """The same for the columns, which are drawn without replacement."""
+    """Least and largest share of the columns, which are drawn without replacement."""
     most_rows: int
-    """Never more rows than these, which bounds the time on large tables."""
+    """Largest number of rows, which bounds the time on large tables."""
     whole: bool = False
-    """All columns, those that are constant in its rows too."""
+    """Whether all columns are kept, even those that are constant in the drawn rows."""
 
 
 @saved_from("shortlist.ensembles")
@@ -162,14 +167,14 @@ class RidgeCovariance(BaseEstimator):
         self.r = r
 
     def fit(self, X: NDArray[np.float64]) -> "RidgeCovariance":
-        """Set ``covariance_`` from rows of standardised columns."""
+        """Set ``covariance_`` from rows of standardised columns; return the object itself."""
         centred = X - X.mean(axis=0)
         self.covariance_ = (1 - self.r) * (centred.T @ centred) / len(X) + self.r * np.eye(X.shape[1])
         return self
 
 
 def logistic_regression(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return a linear classifier with a ridge penalty."""
+    """Return an unfitted linear classifier with a ridge penalty."""
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(
@@ -178,14 +183,17 @@ def logistic_regression(rng: np.random.Generator, _n_rows: int, _n_columns: int)
 
 
 def linear_discriminant(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return Fisher's discriminant with a shrunken common covariance."""
+    """Return an unfitted Fisher discriminant with a shrunken common covariance."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     return LinearDiscriminantAnalysis(solver="lsqr", shrinkage=float(rng.uniform(0.01, 0.9)))
 
 
 def quadratic_discriminant(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return one normal distribution per class with a ridge on its covariance."""
+    """Return an unfitted discriminant with a normal distribution per class.
+
+    Its covariance has a ridge.
+    """
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
     ridge = RidgeCovariance(_log_uniform(rng, 1e-2, 0.9))
@@ -193,14 +201,14 @@ def quadratic_discriminant(rng: np.random.Generator, _n_rows: int, _n_columns: i
 
 
 def naive_bayes(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return independent normal columns per class."""
+    """Return an unfitted classifier with independent normal columns per class."""
     from sklearn.naive_bayes import GaussianNB
 
     return GaussianNB(var_smoothing=_log_uniform(rng, 1e-6, 1e-1))
 
 
 def nearest_neighbours(rng: np.random.Generator, n_rows: int, _n_columns: int) -> Any:
-    """Return a vote of the nearest rows, in Manhattan or Euclidean distance."""
+    """Return an unfitted vote of the nearest rows, in Manhattan or Euclidean distance."""
     neighbours = int(rng.integers(1, 26))
     return NearestRows(
         min(neighbours, n_rows), weights=str(rng.choice(["uniform", "distance"])), p=int(rng.integers(1, 3))
@@ -208,7 +216,7 @@ def nearest_neighbours(rng: np.random.Generator, n_rows: int, _n_columns: int) -
 
 
 def decision_tree(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return one tree that sees some of the columns at each split."""
+    """Return one unfitted tree that sees some of the columns at each split."""
     from sklearn.tree import DecisionTreeClassifier
 
     return DecisionTreeClassifier(
@@ -222,7 +230,7 @@ def decision_tree(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> An
 
 
 def random_forest(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return a small forest of deep trees."""
+    """Return a small unfitted forest of deep trees."""
     from sklearn.ensemble import RandomForestClassifier
 
     return RandomForestClassifier(
@@ -236,7 +244,7 @@ def random_forest(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> An
 
 
 def gradient_boosting(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return boosted trees on binned columns."""
+    """Return unfitted boosted trees on binned columns."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
@@ -253,7 +261,7 @@ def gradient_boosting(rng: np.random.Generator, _n_rows: int, _n_columns: int) -
 
 
 def neural_network(rng: np.random.Generator, n_rows: int, _n_columns: int) -> Any:
-    """Return a perceptron with one or two hidden layers."""
+    """Return an unfitted perceptron with one or two hidden layers."""
     from sklearn.neural_network import MLPClassifier
 
     return MLPClassifier(
@@ -268,7 +276,7 @@ def neural_network(rng: np.random.Generator, n_rows: int, _n_columns: int) -> An
 
 
 def kernel_machine(rng: np.random.Generator, n_rows: int, n_columns: int) -> Any:
-    """Return logistic regression on a Nyström approximation of the Gaussian kernel."""
+    """Return unfitted logistic regression on a Nyström approximation of the Gaussian kernel."""
     from sklearn.kernel_approximation import Nystroem
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -325,7 +333,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         ),
     }
 )
-"""The families by name, in the order in which a pool takes turns."""
+"""Families by name, in the order in which the classifiers of a pool are taken from them."""
 
 
 def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
@@ -337,5 +345,8 @@ def _seed(rng: np.random.Generator) -> int:
 
 
 def _class_weight(rng: np.random.Generator) -> str | None:
-    """Return "balanced" once in four times: on skewed classes somebody must speak for the rare one."""
+    """Return "balanced" with probability 1/4, otherwise None.
+
+    Some classifiers must favour the rare class where classes are skewed.
+    """
     return "balanced" if rng.random() < 0.25 else None

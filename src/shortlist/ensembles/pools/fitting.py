@@ -1,4 +1,4 @@
-"""Fitting the classifiers of a pool, once, on all rows again, or without each fold; and loading one."""
+"""Fitting of a pool's classifiers: once, again on all rows, or without each fold; and loading of pools."""
 
 import contextlib
 import warnings
@@ -47,13 +47,13 @@ def make_pool(
     cancellation: Cancellation | None = None,
     study: Study = NO_STUDY,
 ) -> Pool:
-    """Fit ten families of classifiers in equal numbers, and what a user would try first.
+    """Return a pool of ten families of classifiers in equal numbers, with a few plain ones, all fitted.
 
     The families take turns, in the order of :data:`shortlist.ensembles.pools.families.FAMILIES`; Section 5.1
-    of :cite:t:`Bastos2022` asks for ten and does not name them. Each of their classifiers draws its
-    parameters, rows and columns. Every fifth classifier is a plain one, with settings that are not drawn, all
-    rows and all columns, until there is one of each. Classifier i is the same whatever `n_classifiers` and
-    `n_jobs` are, and the drawn ones are the same whatever `plain` is.
+    of :cite:t:`Bastos2022` requires ten and does not name them. Each of their classifiers draws its
+    parameters, rows and columns. Every fifth classifier is a plain one, until there is one of each kind; it
+    has fixed settings, all rows and all columns. Classifier i does not depend on `n_classifiers` and
+    `n_jobs`, and the drawn ones do not depend on the names in `plain`.
 
     Parameters
     ----------
@@ -62,10 +62,10 @@ def make_pool(
     y : array-like of shape (n_samples,)
         At least two classes, labels of any type.
     n_classifiers : int, default=100
-        How many in all; of plain ones there are never more than one in five.
+        Number of classifiers in all; at most one in five is a plain one.
     plain : sequence of str, default=USUAL
-        The plain classifiers, names in :data:`shortlist.ensembles.pools.plain.PLAIN`; none gives the pool of
-        the paper. ``"lightgbm"`` and ``"xgboost"`` need these packages.
+        Names of plain classifiers in :data:`shortlist.ensembles.pools.plain.PLAIN`; an empty list gives the
+        pool of the paper. ``"lightgbm"`` and ``"xgboost"`` need these packages.
     random_state : int or None, default=0
         Seed; None takes a new one each time.
     n_jobs : int or None, default=1
@@ -73,8 +73,8 @@ def make_pool(
     report, cancellation : optional
         Progress events, one per classifier, and a way to stop.
     study : Study, optional
-        Where every fitted classifier is kept, signed; those that this user's Shortlist wrote on this machine
-        are taken from there.
+        Keeps every fitted classifier, signed. Classifiers that this user's Shortlist wrote there on this
+        machine are not fitted again.
 
     Raises
     ------
@@ -106,10 +106,10 @@ def make_pool(
 def members_called(
     X: Any, y: ArrayLike, names: Sequence[str], *, seed: int | None, work: Work | None = None
 ) -> Pool:
-    """Return the classifiers of these names as :func:`make_pool` fits them, whatever others are in a pool.
+    """Return the classifiers with these names as :func:`make_pool` fits them, whatever the rest of the pool.
 
-    `X`, `y`: as of that function. `seed`: its `random_state`. `work`: workers, progress, a way to stop, and
-    the study that keeps what is fitted.
+    `X`, `y`: as for that function. `seed`: its `random_state`. `work`: workers, progress, cancellation, and
+    the study that keeps fitted classifiers.
 
     >>> from sklearn.datasets import load_iris
     >>> members_called(*load_iris(return_X_y=True), ["naive-bayes-2", "plain-logistic"], seed=0).families
@@ -136,7 +136,7 @@ def members_called(
 
 
 def drawn_pool(rows: "EncodedRows", names: Sequence[str], *, seed: int | None) -> Pool:
-    """Return the classifiers of these names with the parameters and columns that they draw, unfitted."""
+    """Return the classifiers with these names, unfitted, with drawn parameters and columns."""
     root, members, families = np.random.SeedSequence(seed), [], []
     for name in names:
         family, stream = _drawn(name, root)
@@ -147,24 +147,24 @@ def drawn_pool(rows: "EncodedRows", names: Sequence[str], *, seed: int | None) -
 
 
 class EncodedRows(NamedTuple):
-    """Rows as the preprocessing of a pool makes them, so that a table is encoded once."""
+    """Rows after the preprocessing of a pool, so that a table is encoded once."""
 
     encoder: TableEncoder
     encoded: NDArray[np.float64]
-    """``(n_rows, n_columns)``."""
+    """Encoded table, ``(n_rows, n_columns)``."""
     classes: Labels
     """The classes, sorted, ``(n_classes,)``."""
     indices: NDArray[np.intp]
-    """Class of each row, as an index, ``(n_rows,)``."""
+    """Index of the class of each row, ``(n_rows,)``."""
     n_features: int
     feature_names: tuple[str, ...] | None
 
     def some(self, places: NDArray[np.intp]) -> "EncodedRows":
-        """Return some of the rows."""
+        """Return the rows with these indices."""
         return self._replace(encoded=self.encoded[places], indices=self.indices[places])
 
     def pool_of(self, members: Sequence[Member], names: Sequence[str], families: Sequence[str]) -> Pool:
-        """Return a pool of members that are fitted on these rows, or are to be."""
+        """Return a pool of these members, fitted or not, with the encoder and classes of these rows."""
         return Pool(
             tuple(members), self.classes, tuple(names), tuple(families), self.encoder, None, self.n_features,
             self.feature_names,
@@ -172,7 +172,7 @@ class EncodedRows(NamedTuple):
 
 
 def encode_rows(X: Any, y: ArrayLike) -> EncodedRows:
-    """Encode a table and its classes.
+    """Return a table and its classes in encoded form.
 
     Raises BadInputError if they cannot be used, or their lengths differ.
     """
@@ -185,14 +185,20 @@ def encode_rows(X: Any, y: ArrayLike) -> EncodedRows:
 
 
 def bind_rows(study: Study, rows: EncodedRows, facts: Mapping[str, Any]) -> None:
-    """Bind a study that keeps fits to the rows, the versions and other facts."""
+    """Bind a study that keeps fits to the rows, the versions and other facts.
+
+    Later use of the study with other facts raises an error.
+    """
     if study.keeps:
         digest = digest_of_arrays([rows.encoded, rows.indices])
         study.bind({"the rows": digest, **as_settings({**facts, "the versions": versions()})})
 
 
 def _drawn(name: str, root: np.random.SeedSequence) -> tuple[str, np.random.SeedSequence]:
-    """Return the family and the stream of a classifier: the j-th child of the seed for the j-th drawn one."""
+    """Return the family and the random stream of a classifier.
+
+    The stream of the j-th drawn classifier is the j-th child of the seed.
+    """
     if name in PLAIN:
         family, key = name, 2**32 - 1 - list(PLAIN).index(name)
     else:
@@ -203,17 +209,19 @@ def _drawn(name: str, root: np.random.SeedSequence) -> tuple[str, np.random.Seed
 
 
 LONG_FITS_S = 5.0
-"""Seconds of fits from which on processes fit them: starting these, which import scikit-learn, takes two."""
+"""Seconds of fits from which on processes do them; starting processes takes two seconds, as they import
+scikit-learn.
+"""
 
 
 def fit_all(
     units: Sequence[Unit], work: Work, *, stage: str, long_s: float = LONG_FITS_S
 ) -> tuple[Member, ...]:
-    """Fit classifiers here, or long fits by the workers; fewer if the work is stopped.
+    """Return fitted classifiers, fitted here, or by the workers if the fits are long.
 
-    One of each family is fitted first, which tells how long all of them take: threads take longer than one
-    of them alone, as fits of small classifiers hold Python's lock, and processes have to be started. The
-    classifiers are the same either way.
+    There are fewer if the work is stopped. One classifier of each family is fitted first, to estimate the
+    total time. Threads take longer than one alone, as fits of small classifiers hold Python's lock, and
+    processes have to be started. The classifiers are the same either way.
     """
     parts = kept_members if work.study.keeps else None
     known = own_members(work.study) if work.study.keeps else {}
@@ -235,7 +243,7 @@ def fit_all(
 
 
 def load_pool(path: str | Path, *, trust: bool = False) -> Pool:
-    """Load what :func:`shortlist.files.dump_object` or joblib wrote, as a pool.
+    """Return the pool in a file that :func:`shortlist.files.dump_object` or joblib wrote.
 
     Parameters
     ----------
@@ -260,12 +268,12 @@ def load_pool(path: str | Path, *, trust: bool = False) -> Pool:
 
 
 def kept_members(name: str, member: Any) -> list[Finished]:
-    """Return a fitted classifier as a study keeps it."""
+    """Return a fitted classifier in packed form, as a study keeps it."""
     return [Finished(name, packed_object(member))]
 
 
 def own_members(study: Study) -> dict[str, Any]:
-    """Return the classifiers of a study that this user's own Shortlist wrote on this machine."""
+    """Return the classifiers of a study, by name, that this user's own Shortlist wrote on this machine."""
     members = {name: unpacked_object(content) for name, content in study.results().items()}
     return {name: member for name, member in members.items() if member is not None}
 
@@ -274,8 +282,7 @@ def own_members(study: Study) -> dict[str, Any]:
 def calm_fits() -> Iterator[None]:
     """Fit in one thread, so that workers do not fight for cores, and without warnings that help no user.
 
-    Both settings belong to the process: fits in several threads have to enter this around all of them
-    too.
+    Both settings are those of the process: several threads that fit must run inside one such context.
     """
     with warnings.catch_warnings(), limited_threads(1):
         # the number of iterations is one of the random parameters: stopping early is meant
@@ -293,8 +300,8 @@ def fit_member(  # noqa: PLR0917  # units pass arguments by place
 ) -> Member:
     """Fit one classifier of a family on its own rows and columns of standardised data.
 
-    Every class is in the rows, at least twice. Columns that are constant there are left out, but of families
-    that take all; if none varies, the member answers the shares of the classes.
+    Every class has at least two of the rows. Columns that are constant in them are left out, except for
+    families that take all columns. If no column varies, the member answers the shares of the classes.
     """
     member, rows = draw_member(family, X, indices, classes, seeds, folded)
     assert member.columns is not None, "classifiers that are fitted here know their columns"
@@ -311,7 +318,7 @@ def draw_member(  # noqa: PLR0917  # as of fit_member
     seeds: np.random.SeedSequence,
     folded: FoldedColumns = NO_FOLDED_COLUMNS,
 ) -> tuple[Member, NDArray[np.intp]]:
-    """Draw rows, columns and parameters of a classifier; return it unfitted, and its rows."""
+    """Return a classifier with drawn parameters and columns, unfitted, and the indices of its drawn rows."""
     from sklearn.dummy import DummyClassifier
 
     family = FAMILY_OF[name]
@@ -331,7 +338,7 @@ def draw_member(  # noqa: PLR0917  # as of fit_member
 def columns_that_vary(
     X: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp]
 ) -> NDArray[np.intp]:
-    """Return those of some columns that are not constant in some rows."""
+    """Return the columns that are not constant in the given rows, as indices."""
     some = rows[:SOME_ROWS]
     varies = np.ptp(X[np.ix_(some, columns)], axis=0) > 0
     others = columns[~varies]  # most vary in some of the rows, which is faster to see
@@ -340,11 +347,11 @@ def columns_that_vary(
 
 
 SOME_ROWS = 200
-"""Rows in which columns are looked at first."""
+"""Number of rows that are checked first for a change in a column."""
 
 
 def draw_stratified(family: Family, indices: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw rows within each class, so that every class keeps its share.
+    """Return indices of rows drawn within each class, so that every class keeps its share.
 
     Every class has at least two rows, repeated if need be.
     """
@@ -360,16 +367,16 @@ def draw_stratified(family: Family, indices: NDArray[np.intp], rng: np.random.Ge
 
 
 def draw_columns(family: Family, n_columns: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw columns without replacement, in their order, at least one."""
+    """Return indices of columns drawn without replacement, sorted, at least one."""
     size = max(1, round(rng.uniform(*family.columns) * n_columns))
     return np.asarray(np.sort(rng.choice(n_columns, size=size, replace=False)), dtype=np.intp)
 
 
 FAMILY_OF = {**FAMILIES, **PLAIN, **OF_TABLES}
-"""The families of drawn classifiers and the plain classifiers, by name."""
+"""Families of drawn classifiers, and plain classifiers, by name."""
 
 AT_MOST_ROWS = ("batch_size", "n_neighbors", "nystroem__n_components")
-"""Parameters that must not exceed the number of rows."""
+"""Names of parameters that must not exceed the number of rows."""
 
 
 def refit_members(
@@ -382,14 +389,14 @@ def refit_members(
     report: Report = silent,
     encoded: NDArray[np.float64] | None = None,
 ) -> Pool:
-    """Return the same classifiers, each fitted on all these rows with its own parameters and columns.
+    """Return the same classifiers, each fitted again on all these rows, with its own parameters and columns.
 
-    Takes the time of fitting the members, with more rows.
+    It takes the time of the first fit, scaled to the larger number of rows.
 
     `pool`: members that :func:`shortlist.ensembles.make_pool` fitted; their preprocessing stays as it is.
-    `X`: rows, with the columns of those that fitted the pool, ``(n_samples, n_features)``. `y`: their
-    classes, each of the pool at least once, ``(n_samples,)``. `seed`: decides which rows a family leaves out
-    that takes a limited number of them. `encoded`: the rows as the pool prepares them, if that was done.
+    `X`, ``(n_samples, n_features)``: rows with the columns that the pool was fitted on. `y`,
+    ``(n_samples,)``: their classes, each class of the pool at least once. `seed`: draws the rows for a family
+    that takes a limited number. `encoded`: the rows after the pool's preprocessing, if known.
 
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool
@@ -412,7 +419,10 @@ REFITTING = "fitting the members again"
 
 
 def _refits(pool: Pool, places: Sequence[int], rows: tuple[Any, ...]) -> list[Unit]:
-    """Return the units that fit members of a pool again, unfitted, so that none is sent to a worker twice."""
+    """Return the work units that fit members of a pool again.
+
+    They hold unfitted copies, which are smaller to send to a worker.
+    """
     members = [(pool.names[place], pool.classifiers[place], pool.families[place]) for place in places]
     return [
         Unit(name, refit_member, (replace(member, estimator=clone(member.estimator)), family, *rows))
@@ -425,10 +435,10 @@ def refit_member(
 ) -> Member:
     """Return a classifier fitted on all of these rows, or on as many as its family takes.
 
-    `member`: whose parameters and columns are taken; of the columns those that vary in these rows, or all.
-    `family`: a name in :data:`FAMILY_OF`. `encoded`: rows as the
-    preprocessing of its pool makes them, ``(n_samples, n_columns)``. `indices`: their classes as indices,
-    ``(n_samples,)``. `seed`: draws the rows, and their order.
+    `member`: provides the parameters and columns; of the columns those that vary in these rows are used, or
+    all. `family`: a name in :data:`FAMILY_OF`. `encoded`, ``(n_samples, n_columns)``: rows after the
+    preprocessing of its pool. `indices`, ``(n_samples,)``: indices of their classes. `seed`: draws the rows,
+    and their order.
     """
     assert member.columns is not None, "classifiers that are fitted here know their columns"
     every = FAMILY_OF[family]._replace(replace=False, rows=(1.0, 1.0))
@@ -455,20 +465,22 @@ def cross_fit(
     cancellation: Cancellation | None = None,
     study: Study = NO_STUDY,
 ) -> CrossFittedPool:
-    """Fit the classifiers of a pool once for every fold, on the rows of the others.
+    """Return a pool whose classifiers are also fitted once for every fold, on the rows of the other folds.
 
-    Each keeps its parameters and columns, and sees all rows of the other folds, or as many as its family
-    takes. Folds are dealt class by class. A class with one row is in no fold, and fits always. Columns are
-    prepared as the pool prepares them: medians, scales and categories are of all rows; they know no class.
-    Raises BadInputError if no class has two rows, lengths differ, or a parameter is out of range. Raises
-    ShortlistError if the work was cancelled before every classifier was fitted.
+    Each classifier keeps its parameters and columns, and is fitted on all rows of the other folds, or on as
+    many as its family takes. Folds are dealt class by class. The row of a class with one row is in no fold,
+    and is always used for fitting. The preprocessing is that of the pool: medians, scales and categories are
+    computed from all rows, without their classes. Raises BadInputError if no class has two rows, lengths
+    differ, or a parameter is out of range. Raises ShortlistError if the work was cancelled before every
+    classifier was fitted.
 
-    Takes as many times as there are folds, each on the rows of the others.
+    It takes the time of one fit for each fold, on the rows of the other folds.
 
-    `pool`: what :func:`shortlist.ensembles.make_pool` fitted on these rows. `X`: rows, ``(n_samples,
-    n_features)``. `folds`: how many, at least 2; of fewer rows, as many as there are. Or the fold of every
-    row from 0, -1 for rows that fit always, as :func:`shortlist.tables.splits.deal_folds` says. `study`:
-    where every fitted classifier is kept, signed, a part for each fold.
+    `pool`: result of :func:`shortlist.ensembles.make_pool` on these rows. `X`: rows, ``(n_samples,
+    n_features)``. `folds`: number of folds, at least 2, and at most the number of rows. Or the fold of every
+    row, from 0, and -1 for rows that are always used for fitting, see
+    :func:`shortlist.tables.splits.deal_folds`. `study`: keeps every fitted classifier, signed, with a part
+    for each fold.
 
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool
@@ -496,7 +508,7 @@ def cross_fit(
 def cross_fit_encoded(
     pool: Pool, rows: EncodedRows, fold_of: NDArray[np.int8], *, seed: int, work: Work
 ) -> CrossFittedPool:
-    """Fit the classifiers of a pool once for every fold, on the rows of the others, which are encoded.
+    """Return a cross-fitted pool from encoded rows, see :func:`cross_fit`.
 
     The pool itself may be unfitted. Raises ShortlistError as :func:`cross_fit` does.
     """
@@ -519,6 +531,6 @@ def cross_fit_encoded(
 
 
 def fit_encoded(pool: Pool, rows: EncodedRows, *, seed: int, work: Work, stage: str) -> tuple[Member, ...]:
-    """Fit each classifier of a pool on all of these rows; return fewer where the work is stopped."""
+    """Return the classifiers of a pool, each fitted on all of these rows; fewer if the work is stopped."""
     units = _refits(pool, range(len(pool)), (rows.encoded, rows.indices, seed))
     return fit_all(units, work, stage=stage)

@@ -1,4 +1,4 @@
-"""Judges: who has answered already, so that a table of their answers takes the place of classifiers."""
+"""Judges, whose answers are there already: a table of their answers replaces classifiers."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SUM_TOLERANCE = 0.02
-"""Probabilities of an answer may add up to 1 but for this much, as those rounded to two digits do."""
+"""Distance by which the sum of an answer's probabilities may differ from 1, as with two digits."""
 
 FIRST_ROWS = 100
-"""Rows that usually tell whether a judge tells rows apart."""
+"""Number of rows that are checked first for different answers of a judge."""
 
 
 def _gives_probabilities(judge: "Judge") -> bool:
@@ -33,26 +33,28 @@ def _gives_probabilities(judge: "Judge") -> bool:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Somebody whose answers are columns of a table: a classifier, a prompt, a person or a test.
+    """Judge whose answers are columns of a table: a classifier, a prompt, a person or a test.
 
-    A cell without an answer is an abstention. With votes it counts for no class; among probabilities it
-    stands for equal shares of all classes, which favour none.
+    A cell without an answer is an abstention. Among votes it counts for no class. Among probabilities it
+    counts as equal shares of all classes, which favour none.
     """
 
     name: str
     """Name of the judge."""
     columns: tuple[str, ...]
-    """One column with classes, or one for each class with its probability."""
+    """Name of the one column with classes, or names of the columns with the probability of each class."""
     classes_: Labels
     """The classes, sorted, ``(n_classes,)``."""
     may_abstain: bool = True
-    """Whether cells may be empty."""
+    """Whether cells of the columns may be empty."""
 
     def class_codes(self, X: Any) -> NDArray[np.uint8]:
-        """Return the index of the class that is answered on every row; ``n_classes`` for an abstention.
+        """Return the index of the class answered on every row, ``(n_rows,)``.
 
-        Of probabilities it is the most probable class, the first of equals. Raises BadInputError if a column
-        is missing, or an answer cannot be used; the sentence names the judge and the row.
+        ``n_classes`` for an abstention.
+
+        With probabilities it is the most probable class, the first of equals. Raises BadInputError if a
+        column is missing, or an answer cannot be used; the sentence names the judge and the row.
         """
         if not _gives_probabilities(self):
             return self._codes(_column(X, self, self.columns[0]))
@@ -75,18 +77,21 @@ class Judge:
         return shares
 
     def abstains(self, X: Any) -> Mask:
-        """Mark the rows without an answer."""
+        """Return the mask of the rows without an answer, ``(n_rows,)``."""
         return np.asarray(_column(X, self, self.columns[0]).isna())
 
     def no_class(self, X: Any) -> Mask:
-        """Mark the rows where the answer is a word that is none of the classes."""
+        """Return the mask of the rows whose answer is a word that is no class, ``(n_rows,)``."""
         if _gives_probabilities(self):
             return np.zeros(len(X), dtype=bool)
         places, _, codes = self._codes_of_answers(_column(X, self, self.columns[0]))
         return np.asarray(np.isin(places, [place for place, code in enumerate(codes) if code is None]))
 
     def _codes_of_answers(self, column: "pd.Series[Any]") -> tuple[NDArray[np.intp], Any, list[int | None]]:
-        """Return each row's index among the different answers, -1 for none, and their codes, if any."""
+        """Return each row's index among the distinct answers, the answers, and their class indices.
+
+        The index is -1 for an empty cell; the class index is None for a word that is no class.
+        """
         import pandas as pd
 
         places, answers = pd.factorize(column)
@@ -110,7 +115,7 @@ class Judge:
         return np.asarray(found)
 
     def probabilities(self, X: Any) -> NDArray[np.float64]:
-        """Return checked probabilities, ``(n_samples, n_classes)``; rows without an answer are NaN."""
+        """Return checked probabilities, ``(n_samples, n_classes)``; NaN in rows without an answer."""
         shares = np.empty((len(self.columns), len(X))).T  # column by column, as all that follows reads it
         sums = np.zeros((len(X), 1))
         for place, name in enumerate(self.columns):
@@ -152,7 +157,7 @@ class Judge:
         return np.asarray(numbers)
 
     def refuse_abstentions(self, absent: Mask) -> None:
-        """Refuse empty cells where everybody has to answer."""
+        """Raise BadInputError for an empty cell, if the judge must answer every row."""
         if not self.may_abstain and absent.any():
             raise BadInputError(
                 f"judge {self.name!r} must answer every row where abstentions are not allowed, got "
@@ -162,14 +167,14 @@ class Judge:
 
 
 def judges_of(table: Any, classes: Labels, *, may_abstain: bool) -> list[Judge]:
-    """Return the judges of a table by the names of its columns, in the order of their first columns.
+    """Return the judges of a table, by the names of its columns, in the order of their first columns.
 
-    Raises BadInputError if there is no judge, one comes twice, one has probabilities of some classes only, or
-    of one that there is not.
+    Raises BadInputError if there is no judge, or if a judge is there twice, has probabilities of only some
+    classes, or of an unknown class.
 
-    `table`, ``(n_rows, n_columns)``: ``judge:class`` is the probability that a judge gives a class; any other
-    name is that of a judge, who answers classes. `classes`, ``(n_classes,)``: sorted. `may_abstain`: whether
-    cells may be empty.
+    `table`, ``(n_rows, n_columns)``: the column ``judge:class`` is the probability that a judge gives a
+    class; any other name is that of a judge who answers classes. `classes`, ``(n_classes,)``: sorted.
+    `may_abstain`: whether cells may be empty.
     """
     names = list(getattr(table, "columns", ()))
     if not names or not all(isinstance(name, str) for name in names):
@@ -217,7 +222,7 @@ def _refuse_other_classes(found: Mapping[str, Mapping[int, str]], classes: Label
 
 
 def check_answers(judges: Sequence[Judge], table: Any) -> None:
-    """Refuse judges who say the same on every row, or nothing, and whatever an answer cannot be."""
+    """Raise BadInputError for judges with the same answer on every row or none, or impossible answers."""
     for judge in judges:
         by_class = not _gives_probabilities(judge)
         answers = judge.class_codes(table)[:, None] if by_class else judge.probabilities(table)
@@ -245,10 +250,9 @@ def _is_nan(price: Any) -> bool:
 
 
 def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArray[np.float64] | None:
-    """Return the price of asking each judge, None where there are no prices.
+    """Return the price of asking each judge, ``(n_judges,)``; None without prices.
 
-    Raises BadInputError if a judge has no price or one that is no number of at least 0, or a price has no
-    judge.
+    Raises BadInputError if a judge has no price, a price is no number of at least 0, or a price has no judge.
     """
     from shortlist.exact import as_fraction
 
@@ -287,7 +291,7 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
 
 
 def pass_costs(pool: Any) -> str:
-    """Return advice where a pool has no prices: of judges they come with the answers."""
+    """Return advice for a pool without prices; the prices of judges are passed with their answers."""
     return (
         "Price the judges: pass `costs=PRICES` with their answers."
         if asks_elsewhere(pool)
@@ -296,17 +300,17 @@ def pass_costs(pool: Any) -> str:
 
 
 def asks_elsewhere(pool: Any) -> bool:
-    """Whether a pool, or whatever else was given as one, is of judges alone."""
+    """Return whether a pool, or an object given as a pool, consists of judges alone."""
     return bool(columns_asked(getattr(pool, "classifiers", ())))
 
 
 def abstain_somewhere(classifiers: Sequence[Any], X: Any) -> bool:
-    """Whether any of them is a judge who has not answered every row."""
+    """Return whether any of the classifiers is a judge who has not answered every row."""
     return any(isinstance(one, Judge) and one.abstains(X).any() for one in classifiers)
 
 
 def silences(classifiers: Sequence[Any], X: Any) -> Mask:
-    """Mark the judges who have not answered a row, ``(n_rows, n_classifiers)``."""
+    """Return the mask of the judges who have not answered a row, ``(n_rows, n_classifiers)``."""
     silent = np.zeros((len(X), len(classifiers)), dtype=bool)
     for place, one in enumerate(classifiers):
         if isinstance(one, Judge):
@@ -315,20 +319,20 @@ def silences(classifiers: Sequence[Any], X: Any) -> Mask:
 
 
 def abstentions(classifiers: Sequence[Any], X: Any) -> NDArray[np.int64]:
-    """Count the judges who have not answered, ``(n_rows,)``."""
+    """Return the number of judges who have not answered each row, ``(n_rows,)``."""
     return np.asarray(silences(classifiers, X).sum(axis=1, dtype=np.int64))
 
 
 def hear(judges: Sequence[Judge], X: Any) -> tuple[Any, NDArray[np.int8]]:
-    """Return the table with only answers in it, and which judge has answered which row.
+    """Return the judges' columns with answers alone, and the state of each judge's answer on each row.
 
-    Raises BadInputError if `X` is no table or has no column of any judge, or one is silent who has to answer.
+    Raises BadInputError if `X` is no table, has no column of any judge, or lacks an answer that a judge must
+    give.
 
-    `judges`: one that is among them several times is one judge with one state. `X`: a judge without columns
-    was not asked about any row, and one with :data:`~shortlist.guarantees.cells.NOT_ASKED` in the cells of a
-    row was not asked about that one. `rows`, which it returns: the columns of the judges. What was not asked
-    yet, and words that are no class, are empty. `states`, which it returns: as
-    :mod:`shortlist.guarantees.cells` has them, ``(n_rows, n_judges)``.
+    `judges`: copies of a judge share one state. `X`: a judge whose columns are absent was not asked about any
+    row, and a judge with :data:`~shortlist.guarantees.cells.NOT_ASKED` in the cells of a row was not asked
+    about that row. In the returned columns, cells not asked yet, and words that are no class, are empty. The
+    states are coded as in :mod:`shortlist.guarantees.cells`, ``(n_rows, n_judges)``.
     """
     columns = list(columns_asked(judges))
     there = [name for name in columns if name in getattr(X, "columns", ())]
@@ -356,7 +360,10 @@ def hear(judges: Sequence[Judge], X: Any) -> tuple[Any, NDArray[np.int8]]:
 
 
 def who_may_abstain(pool: Any) -> Any:
-    """Return a pool of judges who all may, as what they were not asked is empty; each stays one judge."""
+    """Return the pool with judges who all may abstain, since cells not asked yet are empty.
+
+    Copies of a judge stay copies.
+    """
     if all(judge.may_abstain for judge in pool.classifiers):
         return pool
     free = {id(judge): replace(judge, may_abstain=True) for judge in pool.classifiers}
@@ -364,12 +371,12 @@ def who_may_abstain(pool: Any) -> Any:
 
 
 def votes_may_be_missing(classifiers: Sequence[Any]) -> bool:
-    """Whether any of them is a judge who need not answer every row."""
+    """Return whether any of the classifiers is a judge who may leave rows unanswered."""
     return any(isinstance(one, Judge) and one.may_abstain for one in classifiers)
 
 
 def columns_asked(classifiers: Sequence[Any]) -> tuple[str, ...]:
-    """Return the columns that judges answer in, each once; none where somebody is no judge."""
+    """Return the names of the judges' columns, each once; empty unless all classifiers are judges."""
     judges = [one for one in classifiers if isinstance(one, Judge)]
     if len(judges) < len(classifiers):
         return ()

@@ -1,4 +1,4 @@
-"""Members of pools: estimators that answer class indices, their copies, and what was fitted elsewhere."""
+"""Members of pools: estimators that answer class indices, their copies, and classifiers fitted elsewhere."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,22 +29,25 @@ def _gives_probabilities(member: "Member") -> bool:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A fitted classifier whose estimator answers indices into `classes_`, perhaps not all of them."""
+    """Fitted classifier whose estimator answers indices into `classes_`.
+
+    It may have seen only some classes.
+    """
 
     estimator: Any
-    """Fitted on class indices."""
+    """Estimator that was fitted on class indices."""
     classes_: Labels
-    """Classes of the indices, ``(n_classes,)``."""
+    """Labels of the class indices, ``(n_classes,)``."""
     columns: NDArray[np.intp] | None = None
-    """The columns that the estimator sees, in its order; None: it sees the rows as they come, whatever their
+    """Indices of the columns that the estimator takes, in its order; None: it takes rows unchanged, of any
     type.
     """
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return one column per class of `classes_`, ``(n_samples, n_classes)``.
+        """Return the probability of each class in `classes_`, ``(n_samples, n_classes)``.
 
-        Classes never seen have 0.
+        A class never seen in fitting has 0.
         """
         answers = self.estimator.predict_proba(self._seen(X))
         probabilities = np.zeros((len(answers), len(self.classes_)))
@@ -63,7 +66,7 @@ class Member:
 
 
 AGAIN = ", again"
-"""Suffix of the name of a further copy, once for each copy before."""
+"""Suffix of the name of a further copy, repeated for each earlier copy."""
 
 
 def counted_names(names: Iterable[str]) -> list[str]:
@@ -77,9 +80,10 @@ def counted_names(names: Iterable[str]) -> list[str]:
 
 
 def with_copies(pool: Pool, copies: NDArray[np.int64]) -> Pool:
-    """Return the classifiers that are taken, each as often as it is.
+    """Return the pool of the taken classifiers, each with its number of copies.
 
-    Further copies are named so, and cost nothing, as a member that is in a pool twice is asked once.
+    `copies`, ``(n_classifiers,)``. Further copies have a suffix to their names and cost nothing, as a member
+    that is in a pool twice is asked once.
 
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool
@@ -108,16 +112,16 @@ POOL_SOURCES = (
 
 
 def as_pool(source: Any) -> Pool:
-    """Return classifiers that were fitted elsewhere as a pool.
+    """Return a pool of classifiers that were fitted elsewhere.
 
     Raises BadInputError if `source` is something else or empty, or a classifier is not fitted, is no
-    classifier, or knows other classes than the first one. The sentence names it.
+    classifier, or has other classes than the first one. The sentence names the classifier.
 
     `source`: an ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
-    ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
-    answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
-    pipelines, and classifiers that only have ``predict``. Without names classifiers are called by what they
-    are, and numbered where there are several of a kind.
+    ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped. Its classifiers
+    answer with the ensemble's own labels, and take the columns that they were fitted on. A list may hold
+    pipelines, and classifiers that only have ``predict``. Classifiers without names are named after their
+    kind, with a number where there are several of a kind.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
@@ -148,12 +152,12 @@ def as_pool(source: Any) -> Pool:
 
 
 def whole_pool(source: Any) -> Pool:
-    """Return the pool of a cross-fitted one, and what else is given as :func:`as_pool` takes it."""
+    """Return the inner pool of a cross-fitted one; convert any other source by :func:`as_pool`."""
     return source.pool if isinstance(source, CrossFittedPool) else as_pool(source)
 
 
 def to_array(X: Any, dtype: Any = None) -> Any:
-    """Return rows as their ensemble hands them on: an array without names, sparse as it is."""
+    """Return rows as an ensemble passes them to its members: an array without names, or sparse rows."""
     if issparse(X):
         return X if dtype is None else X.astype(dtype)
     return np.asarray(X, dtype=dtype)
@@ -167,7 +171,10 @@ def _of_named(source: Sequence[tuple[Any, Any]]) -> Pool:
 
 
 def _of_list(source: Sequence[Any], keys: Sequence[str] = ()) -> Pool:
-    """Return the pool of classifiers; `keys`: what each is called in messages, where not by its index."""
+    """Return the pool of classifiers in a list.
+
+    `keys`: their names in messages, if they are not named by index.
+    """
     places = [f"pool[{key!r}]" for key in keys or range(len(source))]
     known, names, n_features = _classes_of(source[0], places[0]), None, None
     for place, member in zip(places, source, strict=True):
@@ -187,7 +194,7 @@ def _of_list(source: Sequence[Any], keys: Sequence[str] = ()) -> Pool:
 
 
 def _thawed(model: Any) -> Any:
-    """Return the estimator in a FrozenEstimator, which searches leave fitted."""
+    """Return the estimator inside a FrozenEstimator; return any other estimator unchanged."""
     return _thawed(model.estimator) if isinstance(model, FrozenEstimator) else model
 
 
@@ -237,7 +244,10 @@ def _is_ensemble(source: Any) -> bool:
 
 
 def _of_ensemble(source: Any) -> Pool:
-    """Return the members of a fitted ensemble, which know class indices only, as answering its labels."""
+    """Return the pool of a fitted ensemble's members, with the ensemble's labels.
+
+    The members themselves know class indices only.
+    """
     from sklearn.ensemble import BaggingClassifier, VotingClassifier
 
     classes = _classes_of(source, "pool")

@@ -1,4 +1,4 @@
-"""Classifiers that a user would try first, with plain settings: one of each is in a pool."""
+"""Classifiers that a user would try first, with plain settings; a pool has one of each."""
 
 import importlib.util
 from collections.abc import Mapping, Sequence
@@ -17,26 +17,26 @@ from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import refuse_fit_options
 
 EVERY = 5
-"""Every fifth classifier of a pool is a plain one, until there is one of each."""
+"""Interval of plain classifiers in a pool: every fifth is a plain one, until there is one of each."""
 
 LEAST_ROWS_PER_CLASS = 10
-"""Rows for each class from which on a tenth of them can be held out to stop boosting."""
+"""Rows per class from which on a tenth of them can be held out, to decide when boosting stops."""
 
 
 @saved_from("shortlist.ensembles")
 class PlainBoosting(ClassifierMixin, BaseEstimator):
-    """Histogram boosting that sees words as categories and gaps as gaps, and stops early.
+    """Histogram boosting that treats words as categories and gaps as gaps, and stops early.
 
-    It takes rows as :class:`shortlist.ensembles.pools.encoder.TableEncoder` makes them, all columns, and
-    undoes what that does to words and gaps: trees need no column for each word. A tenth of the rows is held
-    out, and boosting ends where their loss has not fallen for ten rounds; with fewer than ten rows for each
-    class all rows fit a hundred rounds.
+    It takes encoded rows of :class:`shortlist.ensembles.pools.encoder.TableEncoder` with all columns, and
+    restores the words and gaps: trees need no column for each word. A tenth of the rows is held out, and
+    boosting ends where their loss has not fallen for ten rounds. With fewer than ten rows for each class, all
+    rows are used to fit a hundred rounds.
 
-    `folded`: the columns that belong together. `learning_rate`: None takes .05, and .1 of more than two
-    classes. `max_leaf_nodes`, `min_samples_leaf`, `l2_regularization`, `max_features`: as of scikit-learn's
-    ``HistGradientBoostingClassifier``. `random_state`: draws the rows that are held out. `classes_`,
-    ``(n_classes,)``: the classes, sorted. `trees_`: the fitted classifier of scikit-learn, whose first
-    columns are the words.
+    `folded`: groups of encoded columns that belong together. `learning_rate`: None means 0.05, or 0.1 with
+    more than two classes. `max_leaf_nodes`, `min_samples_leaf`, `l2_regularization`, `max_features`: as in
+    scikit-learn's ``HistGradientBoostingClassifier``. `random_state`: draws the rows that are held out.
+    `classes_`, ``(n_classes,)``: the classes, sorted. `trees_`: the fitted classifier of scikit-learn; its
+    first columns are the words.
 
     >>> X, y = np.arange(200.0)[:, None], np.repeat([0, 1], 100)
     >>> PlainBoosting().fit(X, y).predict(X[[0, 199]]).tolist()
@@ -63,7 +63,7 @@ class PlainBoosting(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: NDArray[np.float64], y: NDArray[np.intp], **unsupported: Any) -> Self:
-        """Fit trees; weights of rows are refused."""
+        """Fit the trees; raise an error for weights of rows."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         refuse_fit_options(self, unsupported)
@@ -92,17 +92,17 @@ class PlainBoosting(ClassifierMixin, BaseEstimator):
         return np.asarray(self.trees_.predict_proba(self.folded.unfold(np.asarray(X, dtype=np.float64))))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of every row, ``(n_samples,)``; of equal ones the first."""
+        """Return the most probable class of every row, the first of equals, ``(n_samples,)``."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
 def plain_boosting(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return histogram boosting with early stopping."""
+    """Return unfitted histogram boosting with early stopping."""
     return PlainBoosting(random_state=_seed(rng))
 
 
 def table_boosting(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return histogram boosting with early stopping and drawn settings."""
+    """Return unfitted histogram boosting with early stopping and drawn settings."""
     return PlainBoosting(
         learning_rate=float(np.exp(rng.uniform(np.log(0.06), np.log(0.15)))),
         max_leaf_nodes=int(rng.integers(4, 48)),
@@ -114,35 +114,35 @@ def table_boosting(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> A
 
 
 def plain_extra_trees(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return a hundred trees with random thresholds."""
+    """Return a hundred unfitted trees with random thresholds."""
     from sklearn.ensemble import ExtraTreesClassifier
 
     return ExtraTreesClassifier(random_state=_seed(rng), n_jobs=1)
 
 
 def plain_forest(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return a hundred deep trees."""
+    """Return a hundred unfitted deep trees."""
     from sklearn.ensemble import RandomForestClassifier
 
     return RandomForestClassifier(random_state=_seed(rng), n_jobs=1)
 
 
 def plain_logistic(_rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return a linear classifier with a ridge penalty of 1."""
+    """Return an unfitted linear classifier with a ridge penalty of 1."""
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=1000)
 
 
 def lightgbm(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return LightGBM's boosted trees."""
+    """Return LightGBM's boosted trees, unfitted."""
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(random_state=_seed(rng), n_jobs=1, verbosity=-1)
 
 
 def xgboost(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
-    """Return XGBoost's boosted trees."""
+    """Return XGBoost's boosted trees, unfitted."""
     from xgboost import XGBClassifier
 
     return XGBClassifier(random_state=_seed(rng), n_jobs=1, verbosity=0)
@@ -164,7 +164,7 @@ PLAIN: Mapping[str, Family] = MappingProxyType(
         "xgboost": _plain(xgboost, "boosted trees of XGBoost", 10_000_000),
     }
 )
-"""The plain classifiers by name; those of other packages are taken where they are requested."""
+"""Plain classifiers by name; those of other packages are used only on request."""
 
 OF_TABLES: Mapping[str, Family] = MappingProxyType(
     {
@@ -173,14 +173,17 @@ OF_TABLES: Mapping[str, Family] = MappingProxyType(
         )
     }
 )
-"""Families of which pools for large tables hold some, on all rows and columns, words as categories."""
+"""Families for pools on large tables: boosting on all rows and columns, with words as categories."""
 
 USUAL = ("plain-boosting", "plain-extra-trees", "plain-forest", "plain-logistic")
-"""The plain classifiers of a pool, in the order in which they are placed."""
+"""Names of the plain classifiers that a pool has by default, in their order."""
 
 
 def check_plain(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of plain classifiers, refused where one is unknown, repeats, or is not installed."""
+    """Return the names of plain classifiers, checked.
+
+    Raises an error if one is unknown, is there twice, or is not installed.
+    """
     for name in names:
         if name not in PLAIN or list(names).count(name) > 1:
             raise BadInputError("plain", f"must hold different names of {list(PLAIN)}", list(names))
@@ -192,7 +195,7 @@ def check_plain(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def with_plain(drawn: Sequence[str], plain: Sequence[str], n: int) -> list[str]:
-    """Return the families of `n` classifiers: the drawn ones in turn, every fifth a plain one.
+    """Return the families of `n` classifiers: the drawn ones in turn, and every fifth a plain one.
 
     >>> with_plain(["a", "b"], ["p"], 7)
     ['a', 'b', 'a', 'b', 'p', 'a', 'b']

@@ -1,4 +1,4 @@
-"""Pools: the classifiers to choose from, fitted here or elsewhere, and what they say."""
+"""Pools of classifiers to choose from, fitted here or elsewhere."""
 
 import math
 from collections import Counter
@@ -22,7 +22,7 @@ from shortlist.tables.fit_inputs import take_rows
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Fitted classifiers that tell the same classes apart.
+    """Fitted classifiers for the same classes.
 
     Parameters
     ----------
@@ -33,22 +33,21 @@ class Pool:
     names : tuple of str
         One per classifier, each different.
     families : tuple of str
-        What kind each classifier is: a name in :data:`shortlist.ensembles.pools.families.FAMILIES`, or its
-        class.
+        Kind of each classifier: a name in :data:`shortlist.ensembles.pools.families.FAMILIES`, or its class.
     preprocessor : transformer or None
-        Applied once to the rows before any classifier sees them; None: they see the rows as they are.
+        Applied once to the rows before any classifier; None: rows are passed unchanged.
     costs : ndarray of float, shape (n_classifiers,), or None
-        What asking each classifier costs.
+        Price of asking each classifier.
     n_features_in : int or None
-        How many columns the pool was fitted on, if known.
+        Number of columns that the pool was fitted on, if known.
     feature_names_in : tuple of str or None
-        Their names, if they had any.
+        Names of these columns, if they had any.
 
     Raises
     ------
     BadInputError
-        If there is not one name, family and cost for each classifier, names repeat, or a cost is no number >=
-        0.
+        If a classifier does not have exactly one name, family and cost, names repeat, or a cost is no number
+        of at least 0.
     """
 
     classifiers: tuple[Any, ...]
@@ -99,31 +98,32 @@ class Pool:
     def from_answers(
         cls, answers: Any, y: ArrayLike, *, costs: Mapping[str, float] | None = None, may_abstain: bool = True
     ) -> Self:
-        """Return a pool of judges, whose answers are columns of a table, in place of classifiers.
+        """Return a pool of judges from a table of their answers.
 
-        Whatever prunes the pool is then fitted on such tables and answers such tables, of which it reads the
-        columns of its members alone. A cell without an answer is an abstention. Among votes it counts for no
-        class; where there are any, two classes are decided by plurality, as several are. Among probabilities
-        an abstention stands for equal shares of all classes: it favours none, and nothing has to be learnt.
+        A pruner of this pool is fitted on such tables and answers such tables, of which it reads the columns
+        of its members alone. A cell without an answer is an abstention. Among votes it counts for no class,
+        and two classes are then decided by plurality, like several classes. Among probabilities an abstention
+        counts as equal shares of all classes: it favours none, and needs no fit.
 
         Parameters
         ----------
         answers : DataFrame of shape (n_rows, n_columns)
-            One row per case. A column holds the classes that a judge answers, and its name is the judge's. Or
-            columns ``judge:class``, one for every class, hold probabilities; those of a row add up to 1,
+            One row per case. A column holds the classes that a judge answers, and has the judge's name. Or
+            columns ``judge:class``, one for every class, hold probabilities. Those of a row add up to 1
             within 0.02, and are scaled to do so.
         y : array-like of shape (n_rows,)
             The true classes.
         costs : mapping of str to float, optional
-            What asking each judge costs, by name, in any unit.
+            Price of asking each judge, by name, in any unit.
         may_abstain : bool, default=True
-            Whether cells may be empty, here and in tables to be answered.
+            Whether cells may be empty, in this table and in later ones.
 
         Raises
         ------
         BadInputError
-            If there is no row or no judge, a judge comes twice, says the same on every row, answers no class
-            of `y`, or has probabilities that cannot be; if a price has no judge or a judge no price.
+            If there is no row or no judge; if a judge is there twice, gives the same answer on every row,
+            answers no class of `y`, or has impossible probabilities; if a price has no judge or a judge no
+            price.
 
         Examples
         --------
@@ -144,21 +144,23 @@ class Pool:
 
     @classmethod
     def of_judges_again(cls, answers: Any, classes: Labels, wanted: Sequence[str] | None = None) -> "Pool":
-        """Return the judges of a table whatever they answer there, to compare it with one that is known.
+        """Return the judges of a further table, without checks of their answers.
+
+        They are compared with those of a known table.
 
         Parameters
         ----------
         answers : DataFrame of shape (n_rows, n_columns)
             As for :meth:`from_answers`.
         classes : ndarray of shape (n_classes,)
-            Those of the known table, sorted.
+            Classes of the known table, sorted.
         wanted : sequence of str, optional
-            The judges to return, in this order; all where the table lacks one.
+            Names of the judges to return, in this order; if the table lacks one, all judges are returned.
 
         Raises
         ------
         BadInputError
-            If there is no judge, one comes twice, or has probabilities of other classes.
+            If there is no judge, or a judge is there twice or has probabilities of other classes.
         """
         judges = judges_of(answers, classes, may_abstain=True)
         names = tuple(judge.name for judge in judges)
@@ -173,7 +175,7 @@ class Pool:
         Parameters
         ----------
         chosen : array-like of bool, shape (n_classifiers,), or of int
-            A selection, or indices in the order wanted.
+            Mask of the classifiers, or their indices in the requested order.
 
         Raises
         ------
@@ -201,7 +203,7 @@ class Pool:
 
 
 def numbered(families: Sequence[str]) -> tuple[str, ...]:
-    """Return a name for each classifier: its family, and how many of that came before, and one."""
+    """Return a name for each classifier: its family, and its number within that family, from 1."""
     seen: dict[str, int] = {}
     names = []
     for family in families:
@@ -211,18 +213,18 @@ def numbered(families: Sequence[str]) -> tuple[str, ...]:
 
 
 def asking_cost(pool: Pool) -> float | None:
-    """Return the price of asking every classifier once, None where there are no prices."""
+    """Return the price of asking every classifier once; None without prices."""
     return None if pool.costs is None else math.fsum(pool.costs)
 
 
 def named_columns(X: Any) -> tuple[str, ...] | None:
-    """Return the column names of a frame if all are text."""
+    """Return the column names of a frame if all are text, otherwise None."""
     names = tuple(getattr(X, "columns", ()))
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def matched_columns(pool: Pool, X: Any) -> Any:
-    """Return `X` with its columns in the pool's order."""
+    """Return `X` with its columns in the pool's order; raise BadInputError for other columns."""
     names = named_columns(X)
     if pool.feature_names_in is not None and names is not None and names != pool.feature_names_in:
         absent = [name for name in pool.feature_names_in if name not in names]
@@ -243,16 +245,17 @@ def matched_columns(pool: Pool, X: Any) -> Any:
 
 
 def unknown_words(pool: Pool, X: Any) -> Mask:
-    """Mark the cells of rows with a word that was not fitted on, ``(n_rows, n_features)``."""
+    """Return the mask of the cells with a word that was not fitted on, ``(n_rows, n_features)``."""
     if not isinstance(pool.preprocessor, TableEncoder):
         return np.zeros((len(X), 1), dtype=bool)
     return pool.preprocessor.unknown_words(matched_columns(pool, X))
 
 
 def rows_without_values(pool: Pool, X: Any) -> Mask:
-    """Mark rows of features without a single value; a word that was not fitted on is none.
+    """Return the mask of the rows of features without a single value, ``(n_rows,)``.
 
-    No committee of classifiers answers them. Of judges, whose columns are answers, no row is marked.
+    A word that was not fitted on is no value. No committee of classifiers answers such rows. For judges,
+    whose columns are answers, no row is marked.
     """
     nothing = np.zeros(len(X), dtype=bool)
     if columns_asked(pool.classifiers):
@@ -272,16 +275,18 @@ def rows_without_values(pool: Pool, X: Any) -> Mask:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class CrossFittedPool:
-    """A pool, and its classifiers as they are when the rows of one fold are left out."""
+    """Pool with the same classifiers also fitted without the rows of each fold."""
 
     pool: Pool
     """The classifiers, fitted on all rows."""
     without_fold: tuple[Pool, ...]
-    """Pool of every fold: the same classifiers fitted on the other rows."""
+    """Pool for every fold: the same classifiers, fitted on the rows of the other folds."""
     fold_of: NDArray[np.int8]
-    """The fold of every row, ``(n_samples,)``; -1 for rows that are in no fold and fit always."""
+    """Fold of every row, ``(n_samples,)``; -1 for rows that are in no fold and are always used for
+    fitting.
+    """
     encoded: NDArray[np.float64] | None = None
-    """The rows as `pool` prepares them, ``(n_samples, n_columns)``, so that this is done once; not saved."""
+    """Rows after the preprocessing of `pool`, ``(n_samples, n_columns)``, kept to save time; not saved."""
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"encoded": None}
@@ -295,20 +300,20 @@ class CrossFittedPool:
         return self
 
     def of_members(self, taken: Callable[[Pool], Pool]) -> "CrossFittedPool":
-        """Return the pools of the members taken of each pool."""
+        """Return a cross-fitted pool with `taken` applied to the inner pool and to the pool of each fold."""
         return replace(
             self, pool=taken(self.pool), without_fold=tuple(taken(one) for one in self.without_fold)
         )
 
     def of_rows(self, rows: NDArray[np.intp]) -> "CrossFittedPool":
-        """Return the same for some of the rows."""
+        """Return the cross-fitted pool for the rows with these indices."""
         encoded = None if self.encoded is None else self.encoded[rows]
         return replace(self, fold_of=self.fold_of[rows], encoded=encoded)
 
     def prepared(self, X: Any) -> tuple["CrossFittedPool", Any]:
-        """Return the pool and its rows as its classifiers are asked with the least work.
+        """Return a pool without preprocessing, with encoded rows if known; otherwise the pool and `X`.
 
-        `X`: the rows that it was fitted on.
+        `X`: the rows that the pool was fitted on.
         """
         if self.encoded is None:
             return self, X
@@ -324,10 +329,10 @@ def out_of_fold(
 ) -> NDArray[Any]:
     """Return the answers on every row by classifiers that were not fitted on it.
 
-    `source`: who is asked: of a cross-fitted pool, on every row the classifiers that were fitted without its
-    fold. Any other pool was fitted elsewhere. `X`: of a cross-fitted pool the rows that it was fitted on, in
-    their order, all of them in folds, ``(n_samples, n_features)``. `ask`: gets a pool and rows, and returns
-    an array with an entry for each row.
+    `source`: for a row of a cross-fitted pool, the classifiers that were fitted without its fold are asked.
+    Any other pool was fitted elsewhere. `X`, ``(n_samples, n_features)``: for a cross-fitted pool its own
+    rows in their order, all of them in folds. `ask`: function from a pool and rows to an array with an entry
+    for each row.
     """
     if isinstance(source, Pool):
         return ask(source, X)

@@ -1,4 +1,4 @@
-"""Pools of large tables: drawn classifiers race on few rows, and the most promising are fitted on all."""
+"""Pools for large tables: drawn classifiers race on few rows, and the winners are fitted on all rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,19 +28,21 @@ from shortlist.tables.splits import Cases, deal_folds
 
 @dataclass(frozen=True)
 class RaceSettings:
-    """Settings for the fit of large tables (decision 148)."""
+    """Settings of the race of classifiers on large tables (decision 148)."""
 
     least_rows: int = 5_000
-    """Rows from which on classifiers race: fewer take less time than the race saves."""
+    """Number of rows from which on classifiers race; on fewer rows the race costs more time than it saves."""
     n_fitted: int = 2_000
     n_asked: int = 2_000
-    """Rows that fit, and rows that compare, in the race."""
+    """Number of rows to fit in the race, and number of rows to compare the classifiers on."""
     n_kept: int = 5
-    """Drawn classifiers that join the pool."""
+    """Number of drawn classifiers that join the pool."""
     n_boosting: int = 8
-    """Classifiers of :data:`shortlist.ensembles.pools.plain.OF_TABLES`, which need many rows and all join."""
+    """Number of classifiers of :data:`shortlist.ensembles.pools.plain.OF_TABLES`. They need many rows, and
+    all join the pool without a race.
+    """
     n_folds: int = 3
-    """Folds: with many rows two thirds of them are nearly as good as four fifths."""
+    """Number of folds. With many rows, fits on two thirds of them are nearly as good as on four fifths."""
 
 
 USUAL_RACE = RaceSettings()
@@ -56,14 +58,15 @@ def raced_pool(
     cases: Cases | None = None,
     settings: RaceSettings = USUAL_RACE,
 ) -> CrossFittedPool:
-    """Fit the most promising of some classifiers without each fold, on a table that is encoded once.
+    """Return a cross-fitted pool of the most promising classifiers, for a table that is encoded once.
 
-    Of the candidates the plain ones and some of :data:`OF_TABLES` are in the pool; the drawn ones race.
+    The plain candidates and those of :data:`OF_TABLES` are in the pool without a race; the drawn ones race.
 
-    Those of `pool` are the ones without the first fold: members are to be fitted again on all rows.
+    The inner pool has the classifiers fitted without the first fold, as members are fitted again on all rows
+    later.
 
-    `n_classifiers`: candidates in all. `cases`: case of each row, whose rows are in one fold. Raises
-    ShortlistError if the work is stopped before every classifier was fitted.
+    `n_classifiers`: number of candidates in all. `cases`: case of each row; the rows of a case are in one
+    fold. Raises ShortlistError if the work is stopped before every classifier was fitted.
     """
     rows = encode_rows(X, y)
     fold_of = deal_folds(rows.indices, settings.n_folds, seed, cases)
@@ -75,7 +78,7 @@ def raced_pool(
 
 
 def candidate_names(n: int, n_boosting: int) -> list[str]:
-    """Return the names of candidates: those of a pool of this size, some of them boosting of tables.
+    """Return the names of candidates: those of a pool of `n`, `n_boosting` of them table boosting.
 
     >>> candidate_names(30, 2)[24:26]
     ['table-boosting-1', 'logistic-regression-3']
@@ -97,10 +100,10 @@ def promising(
     work: Work,
     settings: RaceSettings = USUAL_RACE,
 ) -> list[int]:
-    """Return the indices of the candidates that do not race, and of the drawn ones that win, in order.
+    """Return the indices of the candidates that do not race, and of the winners, in order.
 
-    Every one is fitted on some rows outside the first fold, and answers some of it. Winners are taken one
-    after the other: the one with which the mean of all that are taken has the least log loss.
+    Every candidate is fitted on some rows outside the first fold, and answers some rows of it. Each further
+    winner is the one with which the mean of all chosen candidates has the least log loss.
     """
     rng = np.random.default_rng(seed)
     fits = drawn_rows(rows.indices, np.flatnonzero(fold_of != 0), settings.n_fitted, rng)
@@ -131,9 +134,10 @@ def promising(
 
 
 def winners(truly: NDArray[np.float64], first: Sequence[int], n: int) -> list[int]:
-    """Return the candidates that join the first ones: always the one that lessens the mean's log loss most.
+    """Return the indices of the candidates that join the first ones, one after the other.
 
-    `truly`: probability of the class of each row, ``(n_rows, n_candidates)``.
+    Each is the one with which the mean of all chosen candidates has the least log loss. `truly`: probability
+    that each candidate gives the true class of each row, ``(n_rows, n_candidates)``.
 
     >>> winners(np.array([[0.9, 0.5, 0.2, 0.8], [0.1, 0.5, 0.9, 0.2]]), [0], 2)
     [2, 1]
@@ -158,7 +162,10 @@ def race_member(  # noqa: PLR0917  # units pass arguments by place
     truth: NDArray[np.intp],
     seed: int,
 ) -> bytes:
-    """Fit a classifier on some rows, and return how probable it finds the classes of others, as doubles."""
+    """Fit a classifier on some rows.
+
+    Return the probability it gives the true classes of others, as bytes of doubles.
+    """
     fitted = refit_member(member, family, X, indices, seed)
     found = fitted.predict_proba(asked)[np.arange(len(asked)), truth]
     return np.ascontiguousarray(found, dtype=np.float64).tobytes()
@@ -167,9 +174,9 @@ def race_member(  # noqa: PLR0917  # units pass arguments by place
 def drawn_rows(
     indices: NDArray[np.intp], places: NDArray[np.intp], n: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Draw about `n` of some rows, at least two of each class that has them, sorted.
+    """Return sorted indices of about `n` drawn rows, at least two of each class that has two.
 
-    `indices`: class of each row of the table. `places`: rows to draw from.
+    `indices`: class of each row of the table. `places`: indices of the rows to draw from.
     """
     share, drawn = min(1.0, n / max(1, len(places))), []
     for index in np.unique(indices[places]):

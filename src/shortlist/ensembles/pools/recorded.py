@@ -1,4 +1,4 @@
-"""Classifiers whose answers are on record, so that a choice among them is made again without asking them."""
+"""Classifiers with recorded answers, so that a choice among them is repeated without asking them."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,14 +20,16 @@ def _knows_probabilities(classifier: "RecordedClassifier") -> bool:
 
 @dataclass(frozen=True, eq=False)
 class RecordedClassifier:
-    """Classifier that looks its answers up: the only feature of a row is its index on record."""
+    """Classifier that looks up its recorded answers: the only feature of a row is its index in the record."""
 
     classes_: Labels
     """The classes, sorted, ``(n_classes,)``."""
     codes: NDArray[np.integer[Any]]
     """Index of the class answered on every row, ``(n_rows,)``."""
     shares: NDArray[np.int16] | None
-    """Probability of every class in parts of 2^15 - 1, ``(n_rows, n_classes)``; None if it has none."""
+    """Probability of every class in parts of 2^15 - 1, ``(n_rows, n_classes)``; None without
+    probabilities.
+    """
 
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``."""
@@ -49,12 +51,12 @@ def _indices(X: Any) -> RowNumbers:
 
 
 def rows_on_record(n_rows: int) -> NDArray[np.int64]:
-    """Return the features of all rows on record: their indices, ``(n_rows, 1)``."""
+    """Return the features of all recorded rows: their indices, ``(n_rows, 1)``."""
     return np.arange(n_rows)[:, None]
 
 
 def recorded_pool(pool: Pool, codes: ClassCodes, shares: Shares | None) -> Pool:
-    """Return the pool with its answers in place of its classifiers.
+    """Return the pool with recorded answers in place of its classifiers.
 
     `codes`, ``(n_rows, n_classifiers)``: index of the class answered. `shares`, ``(n_rows, n_classifiers,
     n_classes)``: probabilities in parts of 2^15 - 1.
@@ -67,6 +69,9 @@ def recorded_pool(pool: Pool, codes: ClassCodes, shares: Shares | None) -> Pool:
 
 
 def answering_all_but(pool: Pool, n_rows: int, n_last: int) -> CrossFittedPool:
-    """Return a pool that chooses on `n_rows` rows; the last ones after them take no part."""
+    """Return a cross-fitted pool that chooses on `n_rows` rows.
+
+    The `n_last` rows after them are in no fold.
+    """
     folds = np.repeat(np.array([0, IN_NO_FOLD], dtype=np.int8), [n_rows, n_last])
     return CrossFittedPool(pool, (pool,), folds)

@@ -1,1 +1,1 @@
-"""Proofs about a selection: rows with forms, the best one so far, bounds and certificates."""
+"""Proofs about a selection: rows as linear forms, the best selection so far, bounds and certificates."""

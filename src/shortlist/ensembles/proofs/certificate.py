@@ -1,4 +1,4 @@
-"""Cuts: rows that cannot all be right, with the integers that prove it; their bounds and certificates."""
+"""Cuts: sets of rows that cannot all be right, with integers that prove it; their bounds and certificates."""
 
 import hashlib
 import json
@@ -23,74 +23,74 @@ _EXACT = 2**62
 
 @dataclass(frozen=True)
 class Cut:
-    """Requirement that rows that are right together make on the members; mostly more than any selection has.
+    """Condition on the members that rows which are right together imply; mostly no selection fulfils it.
 
-    Positive integers y, one for each form, add the forms up: with the largest that the threshold can add,
-    ``w @ x >= P`` where all rows R are right. Without `kept` no selection has as much, so that one row is
-    wrong: ``Σ_R t <= |R| − 1``. With `kept` it is an inequality in x and t, :class:`CutTerms`.
-    :func:`proves` checks either.
+    Positive integers y, one for each form, are multipliers in the sum of the forms. With the largest amount
+    that the threshold can add, ``w @ x >= P`` holds where all rows R are right. Without `kept` no selection
+    reaches P, so that at least one row is wrong: ``Σ_R t <= |R| − 1``. With `kept` the cut is an inequality
+    in x and t, :class:`CutTerms`. :func:`proves` checks either.
     """
 
     rows: tuple[int, ...]
-    """Rows of :class:`RightRows`, increasing."""
+    """Indices of the rows in :class:`RightRows`, increasing."""
     forms: tuple[int, ...]
-    """Forms of these rows that cannot all hold, increasing, at least one for each row."""
+    """Indices of forms of these rows that cannot all hold, increasing, at least one for each row."""
     multipliers: tuple[int, ...]
-    """y, one for each of `forms`."""
+    """Multipliers y, one for each of `forms`."""
     kept: tuple[int, ...] | None = None
-    """Classifiers whose membership counts, increasing."""
+    """Indices of the classifiers in the inequality, increasing; None without one."""
 
 
 @dataclass(frozen=True, eq=False)
 class CutTerms:
-    """A cut with kept classifiers as ``c @ x + against >= reach · τ``, where τ = Σ_R t − |R| + 1.
+    """Cut with kept classifiers as ``c @ x + against >= reach · τ``, where τ = Σ_R t − |R| + 1.
 
-    Let C be the kept classifiers with w > 0 and D those with w < 0. If all rows are right, τ is 1 and
-    ``w @ x >= P``; what is not kept adds at most its positive w, so that ``Σ_C w x + Σ_D |w| (1 − x)`` is at
+    Let C be the kept classifiers with w > 0 and D those with w < 0. If all rows are right, τ is 1 and ``w @ x
+    >= P``. Classifiers that are not kept add at most their positive w. So ``Σ_C w x + Σ_D |w| (1 − x)`` is at
     least ``P − Σ_{w > 0, not in C} w + Σ_D |w|``, which is `reach`. If a row is wrong, τ is at most 0, and
-    the left side is never below 0. A coefficient above `reach` does as much as `reach`.
+    the left side is never below 0. A coefficient above `reach` has the same effect as `reach`.
     """
 
     coefficients: NDArray[np.int64]
-    """c: above 0 in C, below 0 in D, 0 elsewhere, ``(n_classifiers,)``."""
+    """Coefficients c: above 0 in C, below 0 in D, 0 elsewhere, ``(n_classifiers,)``."""
     reach: int
-    """Reach of the cut; below 1 it says nothing."""
+    """Factor of τ on the right side; below 1 the inequality always holds."""
     against: int
-    """Sum of the coefficients of D, its sign changed."""
+    """Sum of the coefficients of D, with its sign changed."""
 
 
 @dataclass(frozen=True, eq=False)
 class CutBound:
-    """A bound on the gain of the right rows, proved by cuts."""
+    """Bound on the gain of the right rows, proved by cuts."""
 
     bound: int
-    """No selection within the limits gains more, in units of ``rows.step``."""
+    """Bound in units of ``rows.step``: no selection within the limits gains more."""
     cuts: tuple[Cut, ...]
-    """Cuts of the bound."""
+    """Cuts that prove the bound."""
     multipliers: NDArray[np.int64]
-    """λ, ``(n_cuts,)``: how much of each, over `denominator`."""
+    """Multipliers λ of the cuts, ``(n_cuts,)``, to be divided by `denominator`."""
     denominator: int
     pool: tuple[Cut, ...] = ()
-    """Cuts of more than two rows, used or not, for the steps that go on from here."""
+    """Cuts of more than two rows, used or not, for later steps of the search."""
     exhausted: bool = False
-    """Whether looking for more cuts found none at the end."""
+    """Whether the last search for more cuts found none."""
 
 
 def make_cut(rows: RightRows, forms: Sequence[int], multipliers: Sequence[int]) -> Cut:
-    """Return the cut of these forms, with the rows that they belong to.
+    """Return the cut of forms with these indices, together with the rows that they belong to.
 
-    Whether it is true is for :func:`proves` to say.
+    :func:`proves` checks whether the cut is valid.
     """
     return Cut(tuple(np.unique(rows.row_of[list(forms)]).tolist()), tuple(forms), tuple(multipliers))
 
 
 def proves(rows: RightRows, cut: Cut) -> bool:
-    """Whether the multipliers show that the rows of a cut cannot all be right, decided in integers.
+    """Return whether the multipliers show that the rows of a cut cannot all be right, decided in integers.
 
-    If they were, ``signs @ x + level · L >= least`` would hold in all the forms, and so would the sum of
-    these by the multipliers y, which reads ``c @ x + l · L >= P``. Since L is from 0 to the number of
-    members, the left side is at most the largest ``(c + max(0, l)) @ x`` over the selections within the
-    sizes; below P, the forms cannot all hold. This is Farkas' lemma, the alternative system of
+    If all rows were right, ``signs @ x + level · L >= least`` would hold for every form. So would the sum of
+    the forms with multipliers y, which is ``c @ x + l · L >= P``. L is from 0 to the number of members. So
+    the left side is at most the largest ``(c + max(0, l)) @ x`` over the selections within the sizes. If that
+    is below P, the forms cannot all hold. This is Farkas' lemma, the alternative system of
     :cite:t:`Gleeson1990`, with the largest value taken over selections and not over all x.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
@@ -116,7 +116,7 @@ def proves(rows: RightRows, cut: Cut) -> bool:
 
 
 def cut_terms(rows: RightRows, cut: Cut) -> CutTerms:
-    """Return a cut with kept classifiers as an inequality."""
+    """Return a cut with kept classifiers in the form of an inequality."""
     w, wanted = _added_up(rows, cut)
     w[~rows.affordable] = 0
     kept = np.zeros(len(w), dtype=bool)
@@ -127,7 +127,10 @@ def cut_terms(rows: RightRows, cut: Cut) -> CutTerms:
 
 
 def _added_up(rows: RightRows, cut: Cut) -> tuple[NDArray[np.int64], int]:
-    """Return w and P: the forms by their multipliers, the threshold replaced by the most that it adds."""
+    """Return w and P: the sums of the forms with their multipliers.
+
+    The threshold is replaced by the largest amount that it adds.
+    """
     forms, y = list(cut.forms), np.array(cut.multipliers, dtype=np.int64)
     level = max(0, int(y @ rows.levels[forms].astype(np.int64)))
     return y @ rows.signs[forms].astype(np.int64) + level, int(y @ rows.least[forms])
@@ -140,7 +143,10 @@ def dual_bound(
     denominator: int,
     terms: Sequence[CutTerms] | None = None,
 ) -> int:
-    """Return the same bound for the rows of cuts that are proved, as inequalities with `terms`."""
+    """Return the bound on the gain that proved cuts give, as an integer, in units of ``rows.step``.
+
+    `terms`: the cuts as inequalities.
+    """
     sizes = np.array([len(support) for support in supports], dtype=np.int64)
     reach = np.ones_like(sizes) if terms is None else np.array([one.reach for one in terms], dtype=np.int64)
     coefficients = np.zeros((len(sizes), 0), dtype=np.int64)
@@ -162,7 +168,7 @@ def dual_bound(
 
 
 def denominator_for(rows: RightRows) -> int:
-    """Return a denominator that keeps sums of multipliers small integers, a power of two."""
+    """Return a power of two as a denominator that keeps sums of multipliers small integers."""
     bits = 50 - math.frexp(float(max(1, rows.total_gain)))[1]
     return 1 << min(24, max(0, bits))
 
@@ -172,7 +178,7 @@ FORMAT = "shortlist pruning certificate 1"
 
 
 Certificate = dict[str, Any]
-"""Names, whole numbers and lists only, so that JSON holds it and any program can read it."""
+"""Dict of text, whole numbers and lists only, so that any program can read it from JSON."""
 
 
 def vote_certificate(
@@ -185,19 +191,19 @@ def vote_certificate(
     threshold: int,
     value: int,
 ) -> Certificate:
-    """Write down a selection, its problem, its worth, and the proof of the bound.
+    """Return the certificate of a selection: its problem, its value, and the proof of the bound.
 
-    Rows are named by their place among all distinct vote vectors in lexicographic order; of several classes
-    among the merged rows in the order of true class and votes, and a cut has a rival class and a multiplier
-    for each of its forms. All sums are in the integers of the weights.
-    ``check_certificate`` of :mod:`shortlist.ensembles.verification.recheck_vote_certificate` says how it is
-    checked.
+    Rows are named by their indices among all distinct vote vectors in lexicographic order. With several
+    classes they are named by their indices among the merged rows in the order of true class and votes, and a
+    cut has a rival class and a multiplier for each of its forms. All sums are in the integers of the weights.
+    ``check_certificate`` of :mod:`shortlist.ensembles.verification.recheck_vote_certificate` describes the
+    check.
 
-    `votes`, `weights`: the validation rows, those of several classes merged, and what decisions are worth.
-    `rows`: the same with the limits, from :func:`shortlist.ensembles.proofs.row_forms.normalise` or
-    `class_rows` there. `bound`: of `rows`; or how many selections there are, each of which was looked at, so
-    that the selection is the best. `mask`, ``(n_classifiers,)``, `threshold`: the selection. `value`: its
-    weighted sum.
+    `votes`, `weights`: the validation rows, merged for several classes, and the weights of decisions. `rows`:
+    these rows with the limits, from :func:`shortlist.ensembles.proofs.row_forms.normalise` or `class_rows`
+    there. `bound`: bound for `rows`, or the number of all selections if each was evaluated, so that the
+    selection is the best. `mask`, ``(n_classifiers,)``, `threshold`: the selection. `value`: its weighted
+    sum.
     """
     claim = {
         "format": FORMAT,
@@ -231,9 +237,9 @@ def _plain_cut(rows: RightRows, cut: Cut) -> dict[str, Any]:
 def fingerprint(votes: Votes) -> str:
     """Return the SHA-256 of the validation rows.
 
-    Hashed are the number of classifiers, then each distinct vote vector with its samples.
+    It covers the number of classifiers, then each distinct vote vector with its samples.
 
-    Vectors come in lexicographic order, one byte per vote, each followed by ``positives,negatives;``.
+    Vectors are in lexicographic order, one byte per vote, each followed by ``positives,negatives;``.
     """
     distinct, of_row = distinct_votes(votes.votes)
     samples = np.zeros((len(distinct), 2), dtype=np.int64)
@@ -247,9 +253,9 @@ def fingerprint(votes: Votes) -> str:
 def class_fingerprint(votes: ClassVotes) -> str:
     """Return the SHA-256 of merged rows of several classes.
 
-    Hashed are the numbers of classifiers and classes, then each row with its samples.
+    It covers the numbers of classifiers and classes, then each row with its samples.
 
-    Rows come in the order of true class and votes, one byte for the class and one per vote, each followed by
+    Rows are in the order of true class and votes, one byte for the class and one per vote, each followed by
     ``samples;``.
     """
     digest = hashlib.sha256(f"{votes.n_classifiers},{votes.n_classes};".encode())
@@ -259,12 +265,12 @@ def class_fingerprint(votes: ClassVotes) -> str:
 
 
 def write_certificate(certificate: Certificate, path: str | Path) -> None:
-    """Write a certificate as JSON, whole or not at all."""
+    """Write a certificate as JSON, completely or not at all."""
     write_text(path, json.dumps(certificate, indent=1) + "\n")
 
 
 def plain_problem(weights: Weights | ClassWeights, limits: SelectionLimits) -> dict[str, Any]:
-    """Return the fields ``limits``, and ``weights`` or ``gains``, which say what a certificate is of."""
+    """Return the fields ``limits``, and ``weights`` or ``gains``, that describe a certificate's problem."""
     if isinstance(weights, ClassWeights):
         return {"gains": weights.gains.tolist(), "limits": limits.plain()}
     sums = {"tp": weights.tp, "fn": weights.fn, "tn": weights.tn, "fp": weights.fp}

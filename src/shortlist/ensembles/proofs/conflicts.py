@@ -1,8 +1,9 @@
 """Conflicts: two rows that no selection is right on together.
 
-Row r is *below* row s when no selection gives r more votes than s: ``min(a, most) <= forced``, a being the
-classifiers that vote for r alone, and `forced` those voting for s alone that must join because too few others
-are left. Arrays of words are ``(n_rows, n_words)``, without classifiers that no budget allows.
+Row r is *below* row s when no selection gives r more votes than s: ``min(a, most) <= forced``. Here a is the
+number of classifiers that vote for r alone. `forced` is the number of classifiers for s alone that must join
+because too few others are left. Arrays of words are ``(n_rows, n_words)``, without classifiers that no budget
+allows.
 """
 
 from collections.abc import Callable
@@ -26,29 +27,29 @@ class Sizes(NamedTuple):
     """Limits on the number of members."""
 
     n_usable: int
-    """Classifiers that the budget allows alone."""
+    """Number of classifiers that the budget allows alone."""
     most: int
-    """Most members."""
+    """Largest number of members."""
     least: int
-    """Fewest members."""
+    """Least number of members."""
 
 
 class SignedForms(NamedTuple):
-    """Forms as words."""
+    """Forms as bit sets of classifiers, in 64-bit words."""
 
     plus: WordTable
-    """Classifiers that are for a form."""
+    """Bit set of classifiers with sign 1 in each form, ``(n_forms, n_words)``."""
     minus: WordTable
-    """Members against the form."""
+    """Bit set of classifiers with sign -1 in each form, ``(n_forms, n_words)``."""
     least: Longs
-    """Least sum of signs."""
+    """Least sum of signs that fulfils each form."""
     row_of: Longs
-    """The row of each form."""
+    """Index of the row of each form."""
 
 
 @kernel("boolean(uint64[:, ::1], Sizes, int64, int64)")
 def is_below(words: Words, sizes: Sizes, low: np.int64, high: np.int64) -> bool:
-    """Whether row `low` never has more votes than row `high`."""
+    """Return whether row `low` never has more votes than row `high`."""
     alone = apart = np.int64(0)
     for w in range(words.shape[1]):
         alone += popcount(words[low, w] & ~words[high, w])
@@ -62,9 +63,9 @@ def is_below(words: Words, sizes: Sizes, low: np.int64, high: np.int64) -> bool:
 def list_pairs(  # noqa: PLR0917
     words: Words, sizes: Sizes, lows: Longs, highs: Longs, most: int, pairs: Shorts, found: int
 ) -> int:
-    """Append the pairs of `lows` below `highs`, at most `most` per low, after `found`.
+    """Append the pairs of `lows` below `highs`, at most `most` pairs per low, after the first `found` pairs.
 
-    Return how many there are.
+    Returns the new number of pairs.
     """
     for i in range(len(lows)):
         full = min(len(pairs), found + most)
@@ -82,12 +83,12 @@ def list_pairs(  # noqa: PLR0917
 def list_opposed(  # noqa: PLR0917
     forms: SignedForms, sizes: Sizes, start: int, end: int, pairs: Shorts, found: int
 ) -> int:
-    """Append the pairs of forms, the second from `start` to `end`, that cannot both hold.
+    """Append the pairs of forms that cannot both hold, the second form from `start` to `end`.
 
-    No classifier is for both together.
+    Returns the new number of pairs. Pairs are found whose sum of signs is above 0 for no classifier.
 
-    With a sum of signs that is nowhere positive the two together reach 0 at most; less where so few
-    classifiers are not against both that others must join.
+    The sum of both forms over the members is then at most 0. It is below 0 where too few classifiers are
+    neutral to both, so that others must join.
     """
     plus, minus, least, row_of = forms.plus, forms.minus, forms.least, forms.row_of
     n_usable, least_members = sizes.n_usable, sizes.least
@@ -128,9 +129,9 @@ def list_subsets(  # noqa: PLR0917
     pairs: Shorts,
     found: int,
 ) -> int:
-    """Do what :func:`list_pairs` does where only subsets conflict, 64 highs at a time.
+    """Append pairs as :func:`list_pairs` does, where only subsets conflict, 64 highs at a time.
 
-    ``columns[k]`` holds which of `highs` have bit k; bits are tried in the order `rarest`.
+    ``columns[k]``: bit set of the `highs` with bit k. `rarest`: order in which bits are tried.
     """
     for low in lows:
         full = min(len(pairs), found + most)
@@ -155,7 +156,7 @@ def list_subsets(  # noqa: PLR0917
 Pairs = NDArray[np.int32]
 
 TESTS_PER_CHUNK = 100_000_000
-"""Pairs that are compared between two looks at the clock: a fraction of a second."""
+"""Number of pairs compared between two checks of the clock; they take a fraction of a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,34 +164,35 @@ class Conflicts:
     """Pairs of rows that cannot both be right."""
 
     pairs: Pairs
-    """Two rows, sorted by the first, then the second, ``(n_pairs, 2)``; with two classes one of the positive
-    and one of the negative side.
+    """Pairs of row indices, sorted by the first, then the second, ``(n_pairs, 2)``. With two classes the
+    first row is of the positive side, the second of the negative side.
     """
     forms: Pairs
-    """A form of each that cannot both hold, ``(n_pairs, 2)``."""
+    """Pairs of indices of forms, one of each row, that cannot both hold, ``(n_pairs, 2)``."""
     never: NDArray[np.int64]
-    """Forms that hold for no selection, of different rows, ``(n_never,)``."""
+    """Indices of forms that hold for no selection, each of a different row, ``(n_never,)``."""
     complete: bool
-    """Whether these are all; bounds by some of them are valid, and weaker."""
+    """Whether these are all conflicts; bounds from some of them are valid, but weaker."""
 
     def cut(self, rows: RightRows, index: int) -> Cut:
-        """Return one of the pairs as a cut."""
+        """Return the pair at an index as a cut."""
         return make_cut(rows, sorted(self.forms[index].tolist()), (1, 1))
 
 
 def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_000) -> Conflicts:
-    """Return pairs of forms that no selection keeps together.
+    """Return pairs of forms that no selection fulfils together.
 
-    With a threshold these are the pairs whose positive row never has more votes than the negative one: any
+    With a threshold these are the pairs whose positive row never has more votes than the negative one, as any
     vote with a threshold is monotone in the votes. In general the sum of two forms must stay below the sum of
-    their least numbers, which :func:`shortlist.ensembles.proofs.certificate.proves` decides with
-    multipliers 1 and 1; of several classes, where a sum of signs that is nowhere positive is found fast.
+    their least numbers. :func:`shortlist.ensembles.proofs.certificate.proves` decides that with multipliers 1
+    and 1. For several classes, pairs with a sum of signs that is nowhere positive are found fast.
 
-    `budget`: stops with the pairs at hand. `max_pairs`: with a threshold: if there are more, every positive
-    row keeps its share of this many, the negatives of largest gain first. Else the pairs of rows with large
-    gains come first.
+    `budget`: if it runs out, the pairs found so far are returned. `max_pairs`: with a threshold, if there are
+    more pairs, every positive row keeps its share of this number, the negatives of largest gain first.
+    Otherwise the pairs of rows with large gains are taken first.
 
-    Compares all pairs, 64 classifiers at a time, or 64 negative rows at a time. Memory for the pairs alone.
+    All pairs are compared, 64 classifiers or 64 negative rows at a time. Memory is needed for the pairs
+    alone.
     """
     find = _by_votes if rows.has_threshold else _by_signs
     return find(rows, max_pairs, budget)
@@ -223,7 +225,7 @@ def _by_votes(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
 
 
 def _by_signs(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
-    """Find the pairs of several classes: forms of rows with large gains are compared first."""
+    """Return the conflicts of several classes; forms of rows with large gains are compared first."""
     usable = rows.affordable
     signs = rows.signs * usable
     forward, backward = (signs > 0).sum(axis=1), (signs < 0).sum(axis=1)
@@ -264,9 +266,9 @@ def _collect(
     room: int,
     budget: Budget,
 ) -> tuple[Pairs, bool]:
-    """Call a kernel on some positives at a time.
+    """Return the pairs that a kernel finds on blocks of positive rows, and whether all blocks were compared.
 
-    Return the pairs, and whether none was left out for want of time.
+    Blocks are left out if the time is up.
     """
     pairs = np.empty((min(room, len(lows) * len(highs)), 2), dtype=np.int32)
     found = 0

@@ -1,4 +1,4 @@
-"""Bounds on pruning: the minimum cut of the conflicts, tightened by combinatorial Benders cuts."""
+"""Bounds for pruning: the minimum cut of the conflicts, tightened by combinatorial Benders cuts."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -31,20 +31,20 @@ from shortlist.milp.backends.highs_linear import LinearProgram
 from shortlist.runs.budget import Budget
 
 LARGEST_FLOW = 2**30
-"""The largest flow that is sent through at once: SciPy takes capacities of 32 bits."""
+"""Largest flow that is computed at once, as SciPy takes capacities of 32 bits."""
 
 
 def min_cut_bound(rows: RightRows, conflicts: Conflicts) -> CutBound:
     """Return an upper bound on the gain of conflict-free rows, and so of any selection.
 
-    With two classes a positive and a negative row conflict, so that the graph of the conflicts is bipartite:
-    the largest gain is all gain minus a maximum flow from the positive to the negative rows (König's theorem
-    with weights), and the flow through a conflict is its multiplier, so that the bound is proved without the
-    flow. In general each row stands on both sides, with half of each flow: that is the bound of the linear
-    relaxation.
+    With two classes, conflicts are between a positive and a negative row, so their graph is bipartite. The
+    largest gain is then the sum of all gains minus a maximum flow from the positive to the negative rows
+    (König's theorem with weights). The flow through a conflict is its multiplier, so that the bound is proved
+    without the flow. In general each row is on both sides, with half of each flow, which gives the bound of
+    the linear relaxation.
 
-    SciPy's maximum flow (Dinic) takes 32-bit capacities. Larger gains are split into two
-    flows: rounded gains, then remainders; the bound is then valid, and may be above the largest gain.
+    SciPy's maximum flow (Dinic) takes 32-bit capacities. Larger gains are split into two flows: rounded
+    gains, then remainders. The bound is then valid, but may be above the largest gain.
     """
     n, pairs, gains = rows.n_rows, conflicts.pairs, rows.gains
     denominator = 1
