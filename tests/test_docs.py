@@ -86,15 +86,9 @@ UNCLEAR = re.compile(
 """Words of our own; say n, "no judge" or "missing answer", "claimed by", "selection rows", or the result."""
 
 WRITTEN = [
-    *PAGES,
-    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
-    *sorted((ROOT / "docs" / "reference").glob("*.md")),
-    *(
-        file
-        for file in FILES
-        if ROOT / "src" in file.parents and file.suffix in {".py", ".pyi", ".js", ".html"}
-    ),
-]
+    *PAGES, *sorted((ROOT / "docs" / "tutorials").glob("*.md")), *sorted((ROOT / "docs" / "reference").glob("*.md")),
+    *(file for file in FILES if ROOT / "src" in file.parents and file.suffix in {".py", ".pyi", ".js", ".html"}),
+]  # fmt: skip
 
 
 def test_what_is_read_is_in_words_of_the_trade() -> None:

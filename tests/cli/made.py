@@ -34,17 +34,9 @@ End
 
 PRUNE = ["prune", "table.csv", "--classifiers", "5", "--method", "backfitting", "--workers", "1"]
 FOLDS = [
-    "compare",
-    "table.csv",
-    "--set",
-    "classifiers=5",
-    "--methods",
-    "uwa,full",
-    "--set",
-    "folds=2",
-    "--workers",
-    "1",
-]
+    "compare", "table.csv", "--set", "classifiers=5", "--methods", "uwa,full", "--set", "folds=2", "--workers", "1",
+]  # fmt: skip
+SPLITS = ["--methods", "single,l1-path", "--set", "seeds=6"]
 FRONT = [*PRUNE[:4], "--objectives", "max accuracy, min size", "--workers", "1"]
 STAGE = ["stage", "table.csv", "--set", "max-stages=2", "--method", "enumerate", "--workers", "1"]
 EVOLVE = ["evolve", "table.csv", "--set", "generations=2", "--set", "population=10", "--workers", "1"]
@@ -85,15 +77,7 @@ WRITING = {
     "model convert --out": ["model", "convert", "m.uvl", "--out", "w.xml"],
     "model check --out": ["model", "check", "m.uvl", "products.csv", "--out", "w.csv"],
     "model slice --out": ["model", "slice", "m.uvl", "--keep", "Phone,GPS", "--out", "w.cnf"],
-    "model convert --out of attributes": [
-        "model",
-        "convert",
-        "m.uvl",
-        "--out",
-        "c.xml",
-        "--out",
-        "w.xlsx",
-    ],
+    "model convert --out of attributes": ["model", "convert", "m.uvl", "--out", "c.xml", "--out", "w.xlsx"],
     "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
     "front pick --out of a few": ["front", "pick", "front.parquet", "--few", "2", "--out", "w.csv"],
     "front pick --out of a page": ["front", "pick", "front.parquet", "--few", "2", "--out", "w.html"],
@@ -104,16 +88,7 @@ ADDING = {
     "configure --study": [*CONFIGURE, "--method", "solrep", "--set", "points=3", "--study", "w.db"],
     "solve --study": [*SOLVE, "--method", "solrep", "--set", "points=3", "--study", "w.db"],
     "evolve --study": [*EVOLVE, "--study", "w.db"],
-    "compare --study of stages": [
-        "compare",
-        "table.csv",
-        "--methods",
-        "single,l1-path",
-        "--set",
-        "seeds=6",
-        "--study",
-        "w.db",
-    ],
+    "compare --study of stages": ["compare", "table.csv", *SPLITS, "--study", "w.db"],
     "compare --study": [*COMPARE, "--study", "w.db"],
     "compare --study of pruning": [*FOLDS, "--study", "w.db"],
     "prune --study": [*PRUNE, "--study", "w.db"],
@@ -148,17 +123,8 @@ def fill(folder: Path) -> None:
     (folder / "p.lp").write_text(PROGRAM, encoding="utf-8")
     (folder / "products.csv").write_text("Phone,Screen,GPS,Camera\n1,1,0,1\n", encoding="utf-8")
     exact = [
-        "prune",
-        "table.csv",
-        "--classifiers",
-        "3",
-        "--workers",
-        "1",
-        "--pick",
-        "committee",
-        "--out",
-        "exact.joblib",
-    ]
+        "prune", "table.csv", "--classifiers", "3", "--workers", "1", "--pick", "committee", "--out", "exact.joblib",
+    ]  # fmt: skip
     stages = [*STAGE, "--out", "stages.joblib"]
     panel = ["panel", *ANSWERED, "--out", "panel.json"]
     for words in (

@@ -27,14 +27,8 @@ constraints
     Camera => HD
 """
 ASKED = [
-    "configure",
-    "m.uvl",
-    "--objectives",
-    "min cost, max selected",
-    "--set",
-    "default=cost=0",
-    "--interactive",
-]
+    "configure", "m.uvl", "--objectives", "min cost, max selected", "--set", "default=cost=0", "--interactive",
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -67,15 +67,8 @@ run()
 
 READING = ["configure", "endless.uvl", "--objectives", "max selected", "--out", "front.parquet"]
 SHARED = [
-    "compare",
-    "example:iris",
-    "--methods",
-    "uwa,full",
-    "--set",
-    "folds=3",
-    "--workers",
-    "2",
-]
+    "compare", "example:iris", "--methods", "uwa,full", "--set", "folds=3", "--workers", "2",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -156,15 +149,8 @@ def test_a_pool_that_was_not_fitted_is_nothing_to_keep(
 @pytest.mark.slow
 def test_sigterm_keeps_what_was_found(folder: Path, started: list[subprocess.Popen[str]]) -> None:
     words = [
-        "evolve",
-        "table.csv",
-        "--set",
-        "generations=1000000",
-        "--set",
-        "population=10",
-        "--out",
-        "m.joblib",
-    ]
+        "evolve", "table.csv", "--set", "generations=1000000", "--set", "population=10", "--out", "m.joblib",
+    ]  # fmt: skip
     process = _start(started, folder, *words)
     _wait_for(process, "evolving")
     process.send_signal(signal.SIGTERM)

@@ -100,17 +100,8 @@ def test_the_command_says_what_no_row_exceeds(tmp_path: Path) -> None:
     )
     (tmp_path / "c.csv").write_text("feature,cost,hours\na,1,4\nb,2,6\nc,4,0.5\n")
     words = [
-        "stage",
-        "t.csv",
-        "--target",
-        "ill",
-        "--costs",
-        "c.csv",
-        "--workers",
-        "1",
-        "--set",
-        "max-stages=2",
-    ]
+        "stage", "t.csv", "--target", "ill", "--costs", "c.csv", "--workers", "1", "--set", "max-stages=2",
+    ]  # fmt: skip
     free = done(*words, cwd=tmp_path).stdout
     assert re.search(r"No row takes more than cost [\d.]+, hours [\d.]+ \([\d.]+ on average\)\.", free)
     limited: dict[str, Any] = facts_of(*words, "--limit", "max hours<=4.5", cwd=tmp_path)

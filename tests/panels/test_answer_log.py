@@ -8,12 +8,13 @@ from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.log_checks import SILENT, UNASKED
+from tests.stored import Stored
 
 SAID = [["1", 1.0, NOT_ASKED], [True, "2 ", None], ["Error 429", "", float("nan")], [2, "1.0", "1"]]
 TRUTH = [1, 2, "2", None]
 
 
-def test_labels_are_compared_as_text_without_what_surrounds_them() -> None:
+def test_labels_are_compared_as_text_without_what_surrounds_them(stored: Stored) -> None:
     log = make_log(["a", "b", "c"], [1, 2, 3, 4], np.array(SAID, dtype=object), TRUTH)
 
     assert log.classes == ("1", "2")
@@ -25,16 +26,7 @@ def test_labels_are_compared_as_text_without_what_surrounds_them() -> None:
     ]
     assert log.truth.tolist() == [0, 1, 1, SILENT]
     assert dict(log.unknown_words) == {"True": 1, "Error 429": 1}
-    assert log.notes == (
-        "The truth of 1 of 4 cases is not known.",
-        "1 of 12 answers are not in the log: the judge was not asked.",
-        "3 of 12 answers are missing: the judge was asked and gave none.",
-        (
-            "2 answers are no class and count as missing; the most frequent: 'True' (1 time) and 'Error 429' "
-            "(1 time)."
-        ),
-        "No prices were given, so every answer is taken to cost nothing.",
-    )
+    stored(*log.notes)
 
 
 def test_classes_that_are_named_are_the_only_answers() -> None:

@@ -140,10 +140,7 @@ def test_a_judge_is_measured_on_the_cases_that_all_were_asked_about() -> None:
     )
     assert len(choice.chosen.truth) + len(choice.test.truth) == 200
     assert choice.front.values[0].tolist() == [1.0, 5.0]
-    assert (
-        "Only the 200 of 400 cases that every judge was asked about count. Of all cases were asked: 'j2' "
-        "50 %. Leave out judges that were asked less often to use more cases." in choice.claims
-    )
+    assert any("200 of 400 cases" in claim and "'j2' 50 %" in claim for claim in choice.claims)
     assert "every judge was asked" not in " ".join(choose_panels(whole, PanelOptions(decide="votes")).claims)
 
 
@@ -210,11 +207,7 @@ def test_a_third_stage_finds_nothing_where_two_judges_are_asked() -> None:
         ({"error_costs": {("no", "maybe"): 2}}, ("error-cost", "price"), "error_costs must name classes, no, yes"),
         ({"error_costs": {("no", ""): 2}}, ("error-cost", "price"), "error_costs must name classes, no, yes, got ''"),
         ({"test_share": 0.6}, ("accuracy", "price"), "test_share must be from 0.05 to 0.5, got 0.6"),
-        (
-            {"test_share": 0.5, "demand": Demand(0.8, 0.9)},
-            ("accuracy", "price"),
-            "test_share must come without a promise, as half of the cases calibrate and measure then, got 0.5",
-        ),
+        ({"test_share": 0.5, "demand": Demand(0.8, 0.9)}, ("accuracy", "price"), "test_share must come without a promise, "),
     ],
 )  # fmt: skip
 def test_bad_options_are_refused(

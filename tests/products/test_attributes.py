@@ -101,10 +101,7 @@ def test_a_bad_table_gets_a_sentence_with_the_line(text: str, message: str, tmp_
 
 def test_missing_values_are_counted_unless_there_is_a_default(tmp_path: Path) -> None:
     table = read_attributes(_table(tmp_path, "feature,cost\nLogging,2.5\nPop-ups,\n"), MODEL)
-    with pytest.raises(
-        BadInputError,
-        match=r"2 of 3 lack it: Web Server and Pop-ups\. Add them, or pass `defaults={'cost': 0}`",
-    ):
+    with pytest.raises(BadInputError, match=r"2 of 3 lack it: Web .* or pass `defaults={'cost': 0}`"):
         exact_attribute(table, "cost", MODEL)
     assert exact_attribute(table, "cost", MODEL, default=1).values.tolist() == [10, 10, 25]
 
@@ -131,9 +128,7 @@ def test_rows_of_unknown_features_are_passed_over_and_counted_on_request(tmp_pat
     notes: list[str] = []
     table = read_attributes(_table(tmp_path, text), MODEL, ignore_unknown=True, notes=notes)
     assert table.columns == {"cost": {2: "4"}}
-    assert notes[0].endswith(
-        "passed over 4 rows of features that the model does not have: Total, VAT, Fee and 1 more."
-    )
+    assert notes[0].endswith(": Total, VAT, Fee and 1 more.")
     with pytest.raises(BadFileError, match="no row is of a feature of the model, got Total"):
         read_attributes(_table(tmp_path, "feature,cost\nTotal,9\n"), MODEL, ignore_unknown=True)
 
@@ -335,24 +330,22 @@ def test_one_bad_value_among_numbers_is_an_error_and_removes_no_attribute(bad: s
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("name", "values", "message"),
     [
-        pytest.param(["12,50", "3,75", "1,00"], id="every comma"),
-        pytest.param(["€5", "€ 7.50", "€1,200.00"], id="every currency"),
-        pytest.param(["5 %", "7%", "n/a", "3"], id="percent"),
-        pytest.param(["1", "n/a"], id="half"),
+        pytest.param("cost", ["12,50", "3,75", "1,00"], "must be a number", id="every comma"),
+        pytest.param("cost", ["€5", "€ 7.50", "€1,200.00"], "must be a number", id="every currency"),
+        pytest.param("cost", ["5 %", "7%", "n/a", "3"], "must be a number", id="percent"),
+        pytest.param("cost", ["1", "n/a"], "must be a number", id="half"),
+        pytest.param("cost", [], "a.csv: the column 'cost' has no values", id="none"),
+        pytest.param("used_before", ["1", "0", "2"], "a.csv:4: 'used_before' of 'C' must be 0 or 1, got '2'", id="a mark"),
     ],
-)
-def test_a_column_that_is_written_like_numbers_is_an_attribute_and_so_an_error(values: list[str]) -> None:
-    with pytest.raises(BadFileError, match="must be a number"):
-        numeric_attributes(
-            AttributeTable("a.csv", {"cost": dict(enumerate(values))}), make_model(list("ABCD"))
-        )
-
-
-def test_a_column_without_values_is_an_error() -> None:
-    with pytest.raises(BadFileError, match=r"a.csv: the column 'cost' has no values. Fill it in"):
-        numeric_attributes(AttributeTable("a.csv", {"cost": {}}), make_model(["A"]))
+)  # fmt: skip
+def test_a_column_that_is_written_like_numbers_is_an_attribute_and_so_an_error(
+    name: str, values: list[str], message: str
+) -> None:
+    table = AttributeTable("a.csv", {name: dict(enumerate(values))}, {2: 4})
+    with pytest.raises(BadFileError, match=message):
+        numeric_attributes(table, make_model(list("ABCD")))
 
 
 @pytest.mark.parametrize(
@@ -380,10 +373,3 @@ def test_what_is_left_out_by_design_is_named_with_its_reason(
     table = AttributeTable("a.csv", {name: dict(enumerate(column)) for name, column in columns.items()})
 
     assert numeric_attributes(table, make_model(list("ABC"))) == (names, left_out)
-
-
-def test_one_bad_mark_of_use_is_an_error() -> None:
-    table = AttributeTable("m.augment", {"used_before": {0: "1", 1: "0", 2: "2"}}, {2: 4})
-
-    with pytest.raises(BadFileError, match=r"m.augment:4: 'used_before' of 'C' must be 0 or 1, got '2'"):
-        numeric_attributes(table, make_model(list("ABC")))

@@ -132,22 +132,10 @@ def test_a_product_written_as_table_or_for_featureide_looks_so(tmp_path: Path) -
 
 
 UVL_CONSTRAINTS = [
-    "A => B",
-    "A & B | C",
-    "!A & (B | C)",
-    "A <=> B <=> C",
-    "A => B => C",
-    "!!A & !(!B)",
-    '"A" & B',
-    "A.cost + B.cost <= 5",
-    "sum(cost) < 6",
-    "sum(cost) == 5.5",
-    "sum(cost) != 3",
-    "2 * A.cost - 1 > (B.cost + 3) / 1",
-    "-A.cost >= -2.5 & C",
-    "1.5 <= C.cost",
-    "C | A.cost * 2 == 5",
-]
+    "A => B", "A & B | C", "!A & (B | C)", "A <=> B <=> C", "A => B => C", "!!A & !(!B)", '"A" & B',
+    "A.cost + B.cost <= 5", "sum(cost) < 6", "sum(cost) == 5.5", "sum(cost) != 3",
+    "2 * A.cost - 1 > (B.cost + 3) / 1", "-A.cost >= -2.5 & C", "1.5 <= C.cost", "C | A.cost * 2 == 5",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("constraint", UVL_CONSTRAINTS)

@@ -1,6 +1,7 @@
 """Feature models: what is checked when one is made, how features are found by name, and what its rules say."""
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,6 +69,10 @@ def test_what_is_no_configuration_is_refused(selections: list[list[float]], mess
         are_valid(model, selections)
 
 
+def below(*groups: list[Any]) -> dict[str, object]:
+    return {"names": ["A", "B", "C"], "root": 0, "groups": [make_group(*one) for one in groups]}
+
+
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
@@ -75,33 +80,11 @@ def test_what_is_no_configuration_is_refused(selections: list[list[float]], mess
         pytest.param({"names": ["A", "A"]}, "'A' is defined twice", id="defined twice"),
         pytest.param({"names": ["A", "B"], "root": 0}, "no parent", id="without a parent"),
         pytest.param(
-            {
-                "names": ["A", "B", "C"],
-                "root": 0,
-                "groups": [make_group(1, [2], "optional"), make_group(2, [1], "optional")],
-            },
-            "run in a circle",
-            id="parents in a circle",
+            below([1, [2], "optional"], [2, [1], "optional"]), "run in a circle", id="parents in a circle"
         ),
-        pytest.param(
-            {
-                "names": ["A", "B"],
-                "root": 0,
-                "groups": [make_group(0, [1], "optional"), make_group(0, [1], "mandatory")],
-            },
-            "two places",
-            id="two parents",
-        ),
-        pytest.param(
-            {"names": ["A", "B"], "root": 0, "groups": [make_group(0, [0, 1], "or")]},
-            "two places in the tree, or stands below itself",
-            id="its own parent",
-        ),
-        pytest.param(
-            {"names": ["A", "B"], "root": 0, "groups": [make_group(0, [1], "cardinality", 2, 1)]},
-            "lower <= upper",
-            id="falling bounds",
-        ),
+        pytest.param(below([0, [1], "optional"], [0, [1], "mandatory"]), "two places", id="two parents"),
+        pytest.param(below([0, [0, 1], "or"]), "or stands below itself", id="its own parent"),
+        pytest.param(below([0, [1], "cardinality", 2, 1]), "lower <= upper", id="falling bounds"),
         pytest.param({"names": ["A"], "constraints": [Literal(2)]}, "1 to 1, got 2", id="unknown variable"),
         pytest.param({"names": ["A"], "groups": [make_group(0, [], "or")]}, "need a root", id="no root"),
     ],
@@ -129,13 +112,8 @@ def test_repeated_names_are_told_apart() -> None:
     model = make_model(["Shop", "Catalog", "Catalog", "Catalog_1"], ids=["s", "c", "d", "e"])
     assert model.labels == ("Shop", "Catalog", "Catalog_2", "Catalog_1")
     names = feature_names(model)
-    assert [names.find(name) for name in ("Catalog_2", "d", "catalog 1", "shop", "else")] == [
-        2,
-        2,
-        3,
-        0,
-        None,
-    ]
+    found = [names.find(name) for name in ("Catalog_2", "d", "catalog 1", "shop", "else")]
+    assert found == [2, 2, 3, 0, None]
     assert names.find("Catalog", repeats=True) == 1
     with pytest.raises(BadInputError, match=r"2 features are called 'Catalog'.*c, d"):
         names.find("Catalog")
@@ -143,20 +121,13 @@ def test_repeated_names_are_told_apart() -> None:
 
 def test_names_that_differ_in_case_only_are_told_apart() -> None:
     names = feature_names(make_model(["Personal Information", "Personal information"]))
-    assert [
-        names.find(n) for n in ("Personal_Information", "personal information", "Personalinformation")
-    ] == [
-        0,
-        None,
-        1,
-    ]
+    asked = ("Personal_Information", "personal information", "Personalinformation")
+    assert [names.find(name) for name in asked] == [0, None, 1]
 
 
 def test_an_unknown_name_brings_the_ones_like_it() -> None:
     names = feature_names(make_model(["Encryption", "Logging"]))
-    with pytest.raises(
-        BadInputError, match=r"select names no feature: 'Enrcyption'\. Did you mean 'Encryption'"
-    ):
+    with pytest.raises(BadInputError, match=r"no feature: 'Enrcyption'\. Did you mean 'Encryption'"):
         names.find_all(["Enrcyption"], "select")
 
 

@@ -57,14 +57,8 @@ def test_uniform_products_have_a_seed(folder: Path) -> None:
 
 def test_diverse_products_come_from_a_front_where_there_is_one(folder: Path, stored: Stored) -> None:
     words = [
-        "m.uvl",
-        "--objectives",
-        "max selected, min cost",
-        "--set",
-        "default=cost=0",
-        "--out",
-        "f.parquet",
-    ]
+        "m.uvl", "--objectives", "max selected, min cost", "--set", "default=cost=0", "--out", "f.parquet",
+    ]  # fmt: skip
     done("configure", *words, cwd=folder)
     own = ["model", "sample", "m.uvl", "--kind", "diverse", "--front", "f.parquet", "--n", "2"]
     stored(shortlist(*own, cwd=folder))

@@ -22,6 +22,7 @@ PROOF = ["prune", "table.csv", "--classifiers", "6", "--objective", "accuracy", 
 WALK = ["stage", "example:iris", "--method", "enumerate", "--workers", "1"]
 EVOLVED = ["stage", "example:iris", "--method", "emsco", "--set", "population=20", "--set", "generations=12"]
 RECALL = [*WALK, "--set", "recall=3", "--set", "population=10", "--set", "generations=5"]
+ONLINE = ["--set", "generations=8", "--set", "population=10", "--method", "online", "--set", "patience=6"]
 KILLED = {
     "configure solrep": (SOLREP, [1, 5]),
     "configure solrep adaptive": ([*SOLREP, "--set", "rule=adaptive"], [4]),
@@ -37,22 +38,7 @@ KILLED = {
         [*EVOLVE[:2], "--set", "generations=8", "--set", "population=10", "--set", "space=networks"],
         [1, 5],
     ),
-    "evolve online": (
-        [
-            *EVOLVE[:2],
-            *[
-                "--set",
-                "generations=8",
-                "--set",
-                "population=10",
-                "--method",
-                "online",
-                "--set",
-                "patience=6",
-            ],
-        ],
-        [4],
-    ),
+    "evolve online": ([*EVOLVE[:2], *ONLINE], [4]),
     "prune": (PROOF, [3, 6]),
     "stage, enumeration": (WALK, [5, 20]),
     "stage, evolution": (EVOLVED, [2, 9]),

@@ -43,12 +43,9 @@ print(json.dumps({"labels": labels, "modules": len(ours), "lines": lines}))
 def fitted() -> ExactPruner:
     X, y = load_breast_cancer(return_X_y=True)
     members = [
-        *(
-            DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X[:200], y[:200])
-            for depth in (1, 2, 3)
-        ),
+        *(DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X[:200], y[:200]) for depth in (1, 2, 3)),
         *(GaussianNB(var_smoothing=smooth).fit(X[:200], y[:200]) for smooth in (1e-9, 1e-3)),
-    ]
+    ]  # fmt: skip
     pruner = ExactPruner(members, objective="accuracy", min_size=5, node_limit=20, random_state=0)
     return pruner.fit(X[200:400], y[200:400])
 

@@ -277,14 +277,9 @@ def test_rows_are_not_changed() -> None:
     ],
 )
 def test_a_space_that_answers_nonsense_is_told_so(answers: Any, message: str) -> None:
+    few = EvolutionSettings(population_size=3, n_generations=2)
     with pytest.raises(BadInputError, match=message):
-        evolve(
-            _Recorded(answers),
-            ROWS,
-            [1] * 4,
-            EvolutionSettings(population_size=3, n_generations=2),
-            n_classes=2,
-        )
+        evolve(_Recorded(answers), ROWS, [1] * 4, few, n_classes=2)
 
 
 @pytest.mark.parametrize("mode", ["offline", "online", "single"])

@@ -324,19 +324,8 @@ class Mutation(NamedTuple):
 
 
 WAYS = (
-    "delete",
-    "duplicate",
-    "rename",
-    "retype",
-    "odd",
-    "null",
-    "nest",
-    "shorten",
-    "swap",
-    "cut",
-    "bytes",
-    "lines",
-)
+    "delete", "duplicate", "rename", "retype", "odd", "null", "nest", "shorten", "swap", "cut", "bytes", "lines",
+)  # fmt: skip
 
 
 def mutated(kind: Kind, rng: random.Random) -> Mutation:

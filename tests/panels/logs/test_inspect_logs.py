@@ -106,10 +106,8 @@ def test_judges_of_one_model_are_told_apart_by_a_setting_of_the_evaluation(
         paths.append(tmp_path / f"{prompt}.json")
         paths[-1].write_text(json.dumps(document))
 
-    assert read_log(paths, columns=LogColumns(judge="prompt")).judges == (
-        "mockllm/large plain",
-        "mockllm/large steps",
-    )
+    prompts = read_log(paths, columns=LogColumns(judge="prompt")).judges
+    assert prompts == ("mockllm/large plain", "mockllm/large steps")
     repeats = read_log(paths)
     assert repeats.answers.shape == (20, 1)
     assert repeats.groups is not None

@@ -102,9 +102,7 @@ def test_a_price_is_told_by_a_word_of_its_name_if_it_differs_within_a_case(
 def test_a_table_of_answers_with_unusual_names_is_told_which_to_name(tmp_path: Path) -> None:
     rows = "".join(f"n{at},{who},{'xy'[at % 2]},x\n" for at in range(60) for who in ("gpt", "claude"))
     path = written(tmp_path, f"conversation,who,verdict,gold\n{rows}")
-    with pytest.raises(
-        BadFileError, match="name `case='conversation'`, `judge='who'` and `answer='verdict'`"
-    ):
+    with pytest.raises(BadFileError, match="`case='conversation'`, `judge='who'` and `answer='verdict'`"):
         read_log(path)
     named = LogColumns(case="conversation", judge="who", answer="verdict")
     assert read_log(path, columns=named).judges == ("gpt", "claude")

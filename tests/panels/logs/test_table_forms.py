@@ -8,6 +8,7 @@ import pytest
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
+from tests.stored import Stored
 
 
 def rows_of(case: str, judge: str, answer: str, n_cases: int = 12) -> str:
@@ -41,33 +42,25 @@ def test_a_row_for_each_answer_is_told_by_repeating_cases_and_few_judges(
     assert len(log.cases) == 12
     assert log.classes == ("no", "yes")
     assert log.prices[0].tolist() == pytest.approx([0.1, 0.2, 0.3])
-    assert (
-        f"read as one row an answer: case = {case!r}, judge = {judge!r}, answer = {answer!r}" in log.notes[0]
-    )
+    assert f"case = {case!r}, judge = {judge!r}, answer = {answer!r}" in log.notes[0]
 
 
 def test_what_may_be_read_in_two_ways_is_refused_with_the_columns_to_name(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     text = rows_of("ticket", "model", "first").splitlines()
     path.write_text("\n".join([f"{text[0]},second", *(f"{line},{line.split(',')[2]}" for line in text[1:])]))
-    with pytest.raises(
-        BadFileError, match=r"may have a row for each answer \(case = 'ticket', judge = 'model'\)"
-    ) as caught:
+    with pytest.raises(BadFileError, match=r"\(case = 'ticket', judge = 'model'\).*'first' or 'second'"):
         read_log(path)
-    assert "'first' or 'second'" in str(caught.value)
-    assert "by `answer`, or pass `form='wide'`" in str(caught.value)
     assert read_log(path, columns=LogColumns(answer="second")).judges == ("gpt-x", "mini", "nano")
 
 
-def test_columns_of_one_row_a_case_may_be_called_like_roles(tmp_path: Path) -> None:
+def test_columns_of_one_row_a_case_may_be_called_like_roles(tmp_path: Path, stored: Stored) -> None:
     rows = [f"c{number},{'yn'[number % 2]},{'yn'[number % 3 > 0]},{'yn'[number % 2]}" for number in range(30)]
     path = tmp_path / "wide.csv"
     path.write_text("\n".join(["case,model,rater,label", *rows]))
     log = read_log(path)
     assert log.judges == ("model", "rater")
-    assert log.notes[0].endswith(
-        "read as one row a case: judges 'model' and 'rater', case = 'case', truth = 'label'."
-    )
+    stored(*log.notes)
 
 
 def test_the_shared_tables_of_crowd_platforms_are_read_as_what_they_are(data_folder: Path) -> None:
@@ -80,10 +73,7 @@ def test_the_shared_tables_of_crowd_platforms_are_read_as_what_they_are(data_fol
     studio = read_log(folder / "label-studio.csv", columns=LogColumns())
     assert studio.judges == ("p0@example.org", "p1@example.org", "p2@example.org")
     assert len(studio.cases) == 40
-    assert (
-        "as a table of Label Studio: case = 'id', judge = 'annotator', answer = 'sentiment'"
-        in studio.notes[0]
-    )
+    assert "case = 'id', judge = 'annotator', answer = 'sentiment'" in studio.notes[0]
     turk = read_log(folder / "mturk.csv")
     assert turk.judges == ("w0", "w1", "w2")
     assert set(turk.prices.ravel().tolist()) == {0.05}
@@ -105,10 +95,7 @@ def test_several_columns_of_answers_of_a_platform_are_named(tmp_path: Path) -> N
         "INPUT:text\tOUTPUT:a\tOUTPUT:b\tGOLDEN:b\tASSIGNMENT:task_id\tASSIGNMENT:worker_id\n"
         "t\tx\ty\ty\tt0\tw0\nt\ty\ty\ty\tt0\tw1\n"
     )
-    with pytest.raises(
-        BadFileError,
-        match=r"as a table of Toloka, got 'OUTPUT:a' and 'OUTPUT:b'\. Pass one of them: `answer=NAME`",
-    ):
+    with pytest.raises(BadFileError, match=r"got 'OUTPUT:a' and 'OUTPUT:b'\..*`answer=NAME`"):
         read_log(path)
     log = read_log(path, columns=LogColumns(answer="OUTPUT:b"))
     assert log.truth.tolist() == [log.classes.index("y")]

@@ -117,17 +117,8 @@ def test_what_is_found_does_not_depend_on_the_number_of_workers(folder: Path) ->
 def test_a_contradiction_is_an_answer_and_writes_nothing(folder: Path) -> None:
     before = sorted(folder.iterdir())
     arguments = [
-        "phone.uvl",
-        *COST,
-        "--select",
-        "Basic",
-        "--select",
-        "GPS",
-        "--out",
-        "x.parquet",
-        "--out",
-        "x.html",
-    ]
+        "phone.uvl", *COST, "--select", "Basic", "--select", "GPS", "--out", "x.parquet", "--out", "x.html",
+    ]  # fmt: skip
     run = shortlist("compare", *arguments, cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "Status infeasible" in run.stdout

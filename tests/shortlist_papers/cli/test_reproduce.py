@@ -41,15 +41,8 @@ def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.slow
 def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) -> None:
     line = [
-        "reproduce",
-        "evolution",
-        "--data",
-        "sets",
-        "--study",
-        "s.db",
-        "--out",
-        "new/results",
-    ]
+        "reproduce", "evolution", "--data", "sets", "--study", "s.db", "--out", "new/results",
+    ]  # fmt: skip
     run = shortlist(*line, "--details", cwd=sets)
     assert run.returncode == 0, run.stderr
     assert "Test errors" in run.stdout
