@@ -9,14 +9,13 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.committees.asking import EarlyAnswers
 from shortlist.ensembles.committees.chosen import Chosen, FittedRows
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rows import PruningRows, pruning_rows_of
 from shortlist.ensembles.measured import Advice, Measured, only_answer
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.racing import USUAL_RACE, RaceSettings
 from shortlist.ensembles.pruned_rows import PoolRows, RowPlan, fit_rows, plan_rows
-from shortlist.ensembles.repeated_pruning import pool_answers
+from shortlist.ensembles.repeated_pruning import is_front, pool_answers
 from shortlist.ensembles.rule_figures import (
     COMMITTEE,
     PruningQuestion,
@@ -134,14 +133,14 @@ def prune_table(
 
 def _keeps_members(pruner: "ExactPruner | RulePruner") -> bool:
     """Whether the members are to stay as they were chosen."""
-    return not isinstance(pruner, FrontPruner) and not getattr(pruner, "refit", True)
+    return not is_front(pruner) and not getattr(pruner, "refit", True)
 
 
 def _choose(
     pruner: "ExactPruner | RulePruner", pool: PoolRows, within: RowsOfTable, work: Work
 ) -> PruningRows:
     """Choose members, and return the selection rows."""
-    if isinstance(pruner, FrontPruner):
+    if is_front(pruner):
         pruner.cases = cases_of_rows(pool.cases, pool.selecting)
     run: dict[str, Any] = {"report": work.report, "cancellation": work.cancellation, "within": within}
     if isinstance(pruner, ExactPruner):

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from shortlist.ensembles.committees.ballots import Ballot, Mean, Threshold
 from shortlist.ensembles.committees.chosen import Chosen, member_answers
 from shortlist.ensembles.committees.committee import SHARES
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rows import PruningRows
 from shortlist.ensembles.goals.weights import worth_of_right
 from shortlist.ensembles.measured import ERROR_COST
@@ -31,6 +30,7 @@ from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import RowNumbers
 
 if TYPE_CHECKING:
+    from shortlist.ensembles.estimators.front_pruner import FrontPruner
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
 
 NO_CLASS = -1
@@ -166,6 +166,11 @@ MOST_BACKFITTED = 10_000_000
 """Rows times classifiers up to which backfitting is repeated: beyond, it takes longer than the committee."""
 
 
+def is_front(pruner: Any) -> "TypeGuard[FrontPruner]":
+    """Whether a pruner looks for a front; its module, which takes long to load, is not asked for."""
+    return hasattr(pruner, "cases")
+
+
 def _fitted_again(pruner: Any, pool: Pool, X: Any, y: Labels, kept: RowNumbers) -> Any:
     """Return the pruner fitted on the rows that choose, by search alone.
 
@@ -177,7 +182,7 @@ def _fitted_again(pruner: Any, pool: Pool, X: Any, y: Labels, kept: RowNumbers) 
     again.set_params(pool=answering_all_but(pool, len(kept), len(lacking)), n_jobs=None)
     if "probabilities" in again.get_params() and not gives_probabilities(pool):
         again.set_params(probabilities=SHARES)  # scores, which decide nothing where votes do
-    if isinstance(pruner, FrontPruner):
+    if is_front(pruner):
         again.repeats = pruner
     elif isinstance(again, ExactPruner):
         again.set_params(node_limit=min(NODES, again.node_limit or NODES), refit=False)

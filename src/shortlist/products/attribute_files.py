@@ -10,7 +10,6 @@ from shortlist.exact import as_decimal
 from shortlist.files import MOST_DIGITS, Source, unpacked
 from shortlist.products.attributes import BUILT_IN, AttributeTable
 from shortlist.products.model import FeatureModel, FeatureNames, Value, feature_names
-from shortlist.tables.files import cells_of, read_content
 from shortlist.tables.spreadsheets import Cell, save_rows, unguarded
 from shortlist.tables.text import decoded
 
@@ -53,6 +52,8 @@ def read_attributes(
         without `ignore_unknown`; the message names the line.
         Missing values and non-numeric ones are errors only once the attribute is used.
     """
+    from shortlist.tables.files import cells_of, read_content
+
     name, content = read_content(path)
     if content.startswith(GZIP):
         content = unpacked(content, name)

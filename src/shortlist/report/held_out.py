@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from shortlist._words import counted
 from shortlist.arrays import Labels
-from shortlist.ensembles.estimators.evolved_ensemble import evolution_facts
 from shortlist.ensembles.measured import NO_ANSWER, measured_facts
 from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, line_data
 from shortlist.results.intervals import with_interval
@@ -203,6 +202,8 @@ def evolved_parts(
     `advice`: recommendation among them. `n_parts`: number of parts of repeated choice. `note`: sentence on
     the evidence of the rows.
     """
+    from shortlist.ensembles.estimators.evolved_ensemble import evolution_facts
+
     told = evolution_facts(classifier)
     stopped = f", stopped: {told['limit']}" if told["limit"] else ""
     proved, what = "evolution proves nothing", "error"

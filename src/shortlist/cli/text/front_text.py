@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist._words import number_text
-from shortlist.cli.text.measured_table import print_after_looking, print_held_out
 from shortlist.cli.text.output import cut, finite, listed, print_lines
-from shortlist.guarantees.guarantee import guarantees_of
 from shortlist.report.page import Table
 from shortlist.results.front import COMMITTEES, PROGRAM, Front, chosen_at, values_at
 from shortlist.results.proof import ProofKind, Status, counted_proof
@@ -184,6 +182,8 @@ def pick_facts(front: Front, picked: "Pick") -> dict[str, Any]:
     chosen = _stages(front, picked) if is_staged(front) else chosen_at(front, picked.index)
     facts: dict[str, Any] = {"rule": picked.rule, "index": picked.index}
     if is_staged(front):
+        from shortlist.guarantees.guarantee import guarantees_of
+
         promises = front.extras.get("promises")
         facts |= {
             "held_out": held_out_facts(front, picked.index),
@@ -238,6 +238,8 @@ def point_lines(front: Front, picked: "Pick", *, advised: bool = False, details:
     elif picked.rule != "number":
         what += f", {MEANINGS.get(picked.rule, f'by {picked.rule}')}"
     if is_staged(front):
+        from shortlist.guarantees.guarantee import guarantees_of
+
         found = guarantees_of(front)[picked.index : picked.index + 1]
         stages = [
             "  " + listed(f"{stage}: ", names, most_lines=2, details=details)
@@ -283,6 +285,8 @@ def print_pick(front: Front, picked: "Pick", *, advised: bool = False, details: 
     print_lines(point_lines(front, picked, advised=advised, details=details))
     print()
     if (held := held_out_facts(front, picked.index)) is not None:
+        from shortlist.cli.text.measured_table import print_after_looking, print_held_out
+
         print_held_out({f"point {picked.index}": held})
         print_after_looking(held["n_rows"])
         print()
