@@ -98,7 +98,6 @@ def decide_in_lines(
         raise
     _say(last_words(deciding), json=json)
     return {
-        "command": "configure",
         "method": "interactive",
         "status": "feasible",
         **(asked.facts | state_facts(deciding.state)),

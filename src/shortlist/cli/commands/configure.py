@@ -1,11 +1,21 @@
 """`shortlist configure`: the front of a product line, with proof."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.answers import CommandAnswer, answers, written_page
+from shortlist.cli.files import (
+    FRONT_FILE,
+    PAGE_FILE,
+    SPREADSHEET_FILE,
+    STUDY_FILE,
+    check_files,
+    files_by_kind,
+)
 from shortlist.cli.options.product_questions import ASKED, QuestionOptions, asked_record, read_question
 from shortlist.cli.options.settings import excludes, grouped, having, note_settings, refuse_unused
 from shortlist.cli.options.shared import (
@@ -19,7 +29,7 @@ from shortlist.cli.options.shared import (
     StudyOptions,
     check_shared,
 )
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.output import print_notes, save, save_page
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
@@ -68,6 +78,7 @@ def _settings() -> dict[str, type]:
 
 @having(_settings)
 @grouped
+@answers
 def configure(
     context: typer.Context,
     model: FeatureModelFile,
@@ -98,7 +109,7 @@ def configure(
     written: ResultFiles,
     details: Details = False,
     json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Find every non-dominated product of a feature model.
 
     By the method, the front is proved to be complete, or holds a part of the points. With --interactive
@@ -108,15 +119,6 @@ def configure(
     An option that the method does not have is refused. A --study goes with every method but diagram. Ctrl-C
     stops the search and keeps what was found.
     """
-    from shortlist.cli.files import (
-        FRONT_FILE,
-        PAGE_FILE,
-        SPREADSHEET_FILE,
-        STUDY_FILE,
-        check_files,
-        files_by_kind,
-    )
-
     study, method, seed, workers = kept.study, kept.method, kept.seed, kept.workers
     check_files(
         inputs=question.inputs(model) | {"--customers": customers},
@@ -129,7 +131,6 @@ def configure(
     out, report = files_by_kind(written.out, front=FRONT_FILE, page=PAGE_FILE)
 
     from shortlist.cli.text.configured import configured_facts, print_configured
-    from shortlist.cli.text.output import page_path, save, save_page, tell_page
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.errors import BadInputError
     from shortlist.products.configuration.product_front import configure as find_front
@@ -145,22 +146,11 @@ def configure(
         )
     if customers is not None:
         files = out, report
-        _serve(
-            context,
-            model,
-            question,
-            customers,
-            files=files,
-            time_limit=time_limit,
-            details=details,
-            json=json,
-        )
-        return
+        return _serve(model, question, customers, files=files, time_limit=time_limit, details=details)
     if interactive:
-        _decide_in_lines(
-            context, model, question, max_nodes=settings.get("max_nodes"), time_limit=time_limit, json=json
+        return _decide_in_lines(
+            model, question, max_nodes=settings.get("max_nodes"), time_limit=time_limit, json=json
         )
-        return
     options = settings | {"workers": workers, "seed": seed}
     if study is not None:
         options["study"] = NO_STUDY  # whether the method takes one is told before files are read
@@ -186,18 +176,17 @@ def configure(
         kept_front = replace(
             answer.front, extras={**answer.front.extras, ASKED: asked_record(asked, question)}
         )
-        saved = save(out, kept_front.save) if out is not None and len(answer.front) else None
+        saved = save(out if len(answer.front) else None, kept_front.save)
         report = save_page(report, f"Products of {model.name}", lambda: _parts(answer, asked))
-    if json:
-        facts = configured_facts(answer, asked, saved, study)
-        print_json(facts | page_path(report) | run_facts(context) | {"seed": checked.seed})
-    else:
-        print_configured(answer, asked, saved, study, page=report, details=details)
-        tell_page(report)
+    about = {"out": saved, "study": study, "report": report, "seed": checked.seed}
+    return CommandAnswer(
+        lambda: configured_facts(answer, asked) | about,
+        partial(print_configured, answer, asked, saved, study, page=report, details=details),
+        last=written_page(report),
+    )
 
 
 def _serve(
-    context: typer.Context,
     model: Path,
     question: QuestionOptions,
     customers: Path,
@@ -205,10 +194,8 @@ def _serve(
     files: "tuple[Path | None, Path | None]",
     time_limit: float | None,
     details: bool,
-    json: bool,
-) -> None:
+) -> CommandAnswer:
     """Serve a table of customers from all products."""
-    from shortlist.cli.answers import print_answer
     from shortlist.cli.text.customer_text import service_answer
     from shortlist.cli.work import long_work
     from shortlist.products.configuration.customers import serve_products
@@ -224,24 +211,22 @@ def _serve(
         )  # fmt: skip
     status = "optimal" if all(one.proved for one in found.served) else "feasible"
     facts: dict[str, Any] = {
-        "command": "configure",
         "method": "customers",
         "status": status,
         "seconds": seconds_now() - started,
         **asked.facts,
     }
-    print_answer(service_answer(found, files, facts, details=details), context, json=json)
+    return service_answer(found, files, facts, details=details)
 
 
 def _decide_in_lines(
-    context: typer.Context,
     model: Path,
     question: QuestionOptions,
     *,
     max_nodes: int | None,
     time_limit: float | None,
     json: bool,
-) -> None:
+) -> CommandAnswer:
     from shortlist._validation import as_count, as_positive_seconds
     from shortlist.cli.dialogue import decide_in_lines
     from shortlist.runs.budget import seconds_now
@@ -253,8 +238,7 @@ def _decide_in_lines(
     asked = read_question(model, question, otherwise="min selected")
     print_notes(asked.notes)
     facts = decide_in_lines(model, question, asked, max_nodes=max_nodes, time_limit_s=time_limit, json=json)
-    if json:
-        print_json(facts | {"seconds": seconds_now() - started} | run_facts(context))
+    return CommandAnswer(facts | {"seconds": seconds_now() - started})
 
 
 def _parts(answer: "Configured", asked: "AskedQuestion") -> "Parts":

@@ -1,12 +1,15 @@
 """`shortlist evolve`: breed classifiers, and choose the ensemble from them."""
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist._words import counted
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 from shortlist.cli.options.error_costs import ErrorCostsText, costs_of_labels
 from shortlist.cli.options.settings import (
     grouped,
@@ -18,7 +21,6 @@ from shortlist.cli.options.settings import (
 from shortlist.cli.options.shared import (
     PROTOCOL,
     Details,
-    Json,
     MeasureOptions,
     ModelAndPageOut,
     RunOptions,
@@ -29,7 +31,7 @@ from shortlist.cli.options.shared import (
     own_or_address,
 )
 from shortlist.cli.text.measured_table import one_answer_notes, print_measured
-from shortlist.cli.text.output import print_json, print_lines, print_notes, run_facts, save
+from shortlist.cli.text.output import print_lines, print_notes, save, save_page
 
 if TYPE_CHECKING:
     from shortlist.cli.text.pruned import WrittenFiles
@@ -112,7 +114,6 @@ def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]
 
     tested = evolved.test["evolved"].only_answer if evolved.test else None
     return {
-        "command": "evolve",
         "seconds": evolved.seconds,
         **evolution_facts(evolved.classifier),
         "rows": evolved.n_rows,
@@ -210,6 +211,7 @@ def _rows_in_words(rows: dict[str, int]) -> str:
 
 @having(_methods)
 @grouped
+@answers
 def evolve(
     context: typer.Context,
     table: TableFile,
@@ -230,8 +232,7 @@ def evolve(
     run: RunOptions,
     out: ModelAndPageOut = None,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Evolve classifiers that correct each other's errors.
 
     The ensemble is chosen by margins, or exactly. All rows evolve it. It is measured by repeated choice:
@@ -242,15 +243,12 @@ def evolve(
     with --study the same command continues from there. The model written is the one that the first line
     names.
     """
-    from shortlist.cli.files import MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
-
     check_files(
         inputs={"TABLE": table, "--test": figures.test},
         outputs={"--out": out, "--study": kept.study},
         endings={"--out": MODEL_FILE + PAGE_FILE, "--study": STUDY_FILE},
     )
     model_file, page_file = files_by_kind(out, model=MODEL_FILE, page=PAGE_FILE)
-    from shortlist.cli.text.output import page_path, save_page
     from shortlist.cli.text.pruned import WrittenFiles
     from shortlist.cli.work import long_work
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
@@ -291,14 +289,12 @@ def evolve(
             )
             model_file = save(model_file, lambda path: save_model(model, path))
         page_file = save_page(page_file, f"Evolved ensemble: {Path(table).name}", lambda: _parts(evolved))
-    found = evolved_notes(evolved)
-    print_notes(found)
+    files = WrittenFiles(model=model_file, report=page_file)
     facts = evolved_facts(evolved, model_file)
-    if json:
-        about = run_facts(context) | {"data": classifier.training_.table.as_dict()}
-        print_json(facts | page_path(page_file) | {"notes": notes + found} | about)
-    else:
-        print_evolved(evolved, facts, WrittenFiles(model=model_file, report=page_file), details=details)
+    facts |= {"report": page_file, "data": classifier.training_.table.as_dict()}
+    return CommandAnswer(
+        facts, partial(print_evolved, evolved, facts, files, details=details), evolved_notes(evolved)
+    )
 
 
 def _reported(evolved: "EvolvedTable") -> "dict[str, Figure]":

@@ -1,11 +1,14 @@
 """`shortlist panel`: whom to ask, in which order, when to stop, and at what price."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.answers import CommandAnswer, answers, written, written_page
+from shortlist.cli.files import FRONT_FILE, PAGE_FILE, PANEL_FILE, check_files, files_by_kind
 from shortlist.cli.options.panel_options import (
     LogFiles,
     LogOptions,
@@ -19,14 +22,13 @@ from shortlist.cli.options.settings import grouped, refuse_unused
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     Details,
-    Json,
     PromiseOptions,
     Seed,
     WorkersOrAddress,
     check_shared,
     output,
 )
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.output import print_notes, save, save_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +43,7 @@ SINGLE = "single"
 
 
 @grouped
+@answers
 def panel(
     context: typer.Context,
     logs: LogFiles,
@@ -65,8 +68,7 @@ def panel(
         ),
     ] = None,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Choose which judges to ask, in which order, until when.
 
     The panel is chosen from a log of their answers, by out-of-fold answers where something is learned. With
@@ -78,8 +80,6 @@ def panel(
     Single judges, committees and cascades are points of one front. The panel that --out writes as JSON says
     whom to ask next about a new case, and what the answer is. shortlist measure measures it again.
     """
-    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, PANEL_FILE, check_files, files_by_kind
-
     check_files(
         inputs={"LOGS": logs, "--costs": log.costs, "--test": test},
         outputs={"--out": out},
@@ -87,7 +87,6 @@ def panel(
     )
     panel_file, front_file, report = files_by_kind(out, panel=PANEL_FILE, front=FRONT_FILE, page=PAGE_FILE)
     from shortlist.cli.text.front_text import contract
-    from shortlist.cli.text.output import page_path, save, save_page
     from shortlist.cli.text.panels import print_panel
     from shortlist.cli.work import long_work
     from shortlist.panels.answer_log import n_different
@@ -127,29 +126,17 @@ def panel(
         )
         told = panel_report(choice, None, notes, asked, instead=instead)
         is_single = True
-    files = {
-        "out": str(save(panel_file, told.panel.save)) if panel_file else None,
-        "front_file": str(save(front_file, choice.front.save)) if front_file else None,
-    }
+    out_file, front_file = save(panel_file, told.panel.save), save(front_file, choice.front.save)
     report = save_page(report, f"Panel: {', '.join(Path(log).name for log in logs)}", lambda: _parts(told))
-    facts = {"command": "panel"} | contract(choice.front) | {"limit": choice.front.proof.limit} | told.facts
-    if json:
-        print_json(facts | files | page_path(report) | run_facts(context))
-        return
+    facts = contract(choice.front) | {"limit": choice.front.proof.limit} | told.facts
+    facts |= {"out": out_file, "front_file": front_file, "report": report}
     is_plain = told.verdict.rule.takes_first or promised.answer_accuracy is not None
     other = "" if is_plain else f", not {name} alone, which --pick {SINGLE} would write"
     what = f"{name} alone" if is_single else f"the panel above{other}"
-    print_panel(facts, _written(files, report, what), details=details)
-
-
-def _written(files: dict[str, str | None], report: Path | None, what: str) -> list[str]:
-    front, path = files["front_file"], files["out"]
-    told = [f"Written: {front}, all panels of the front."] if front else []
-    told += [f"Report in {report}."] if report else []
-    if path:
-        told.append(f"Written: {path}, {what}.")
-        told.append(f"Next: measure it on new answers with shortlist measure {path} NEW-ANSWERS.")
-    return told
+    lines = [*written(front_file, "all panels of the front"), *written_page(report), *written(out_file, what)]
+    if out_file is not None:
+        lines.append(f"Next: measure it on new answers with shortlist measure {out_file} NEW-ANSWERS.")
+    return CommandAnswer(facts, partial(print_panel, facts, lines, details=details))
 
 
 def _read_logs(

@@ -1,10 +1,13 @@
 """`shortlist prune`: choose the classifiers that vote, with proof or by a rule."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from shortlist.cli.answers import CommandAnswer, answers
+from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 from shortlist.cli.options.prune_options import (
     EXACT,
     AnswerOptions,
@@ -18,7 +21,6 @@ from shortlist.cli.options.prune_options import (
 from shortlist.cli.options.settings import Fills, excludes, grouped, refuse_unused
 from shortlist.cli.options.shared import (
     Details,
-    Json,
     PromiseOptions,
     RunOptions,
     StudyOptions,
@@ -29,10 +31,9 @@ from shortlist.cli.options.shared import (
     own_or_address,
 )
 from shortlist.cli.text.measured_table import one_answer_notes
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.output import print_notes, save, save_page
 
 if TYPE_CHECKING:
-    from shortlist.cli.text.pruned import WrittenFiles
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
@@ -57,6 +58,7 @@ def _kind(method: str, front: FrontOptions) -> str:
 
 
 @grouped
+@answers
 def prune(
     context: typer.Context,
     table: TableFile,
@@ -85,8 +87,7 @@ def prune(
         ),
     ] = None,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Choose the classifiers that vote, with proof or by a rule.
 
     A pool of classifiers is fitted on all rows, and again without each of five folds. The members are chosen
@@ -98,8 +99,6 @@ def prune(
     nothing is fitted. The model written is the one that the first line names. To compare methods, use
     shortlist compare.
     """
-    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
-
     notes: list[str] = []
     front = front.asked(figures.pick, priced=pool.costs is not None)
     check_files(
@@ -111,8 +110,7 @@ def prune(
         },
     )
     front_file, model_file, page_file = files_by_kind(out, front=FRONT_FILE, model=MODEL_FILE, page=PAGE_FILE)
-    from shortlist.cli.text.output import save, save_page
-    from shortlist.cli.text.pruned import WrittenFiles, pruned_facts
+    from shortlist.cli.text.pruned import WrittenFiles, committee_facts, print_pruned, pruned_facts
     from shortlist.cli.work import check_found, long_work
     from shortlist.ensembles.pruned_table import prune_table
     from shortlist.results.measuring import Measuring, TableRows
@@ -129,7 +127,6 @@ def prune(
     where = own_or_address(run.workers)
     n_threads = -1 if isinstance(where, str) else where
     print_notes(notes)  # now, while there is time to stop
-    about = run_facts(context)
     pruner: ExactPruner | RulePruner
     if front.objectives is not None:
         pruner = front.front_pruner(figures.pick, given, costs, run.seed, n_threads)
@@ -160,12 +157,16 @@ def prune(
             save_page(page_file, f"Pruned ensemble: {Path(table).name}", lambda: _parts(pruned)),
             saves,
         )
-    if model_file is not None and pruned.test and not writes:
-        notes.append(NOT_WRITTEN)
-        print_notes([NOT_WRITTEN])
     facts = pruned_facts(pruned, method, exact.solver, written.model)
-    about |= {"data": pruned.pruner.validation_.table.as_dict()}
-    _tell(pruned, facts, written, notes, about if json else None, details=details)
+    if hasattr(pruned.pruner, "front_"):
+        facts |= committee_facts(_front_of(pruned), written.front)
+    facts |= {"report": written.report, "data": pruned.pruner.validation_.table.as_dict()}
+    later = [NOT_WRITTEN] * (model_file is not None and bool(pruned.test) and not writes)
+    if pruned.test:
+        later += one_answer_notes(
+            pruned.only_answer, pruned.test["pruned"].only_answer, who="the selection", rows="selection"
+        )
+    return CommandAnswer(facts, partial(print_pruned, pruned, facts, written, details=details), later)
 
 
 NOT_WRITTEN = "No model was written, since it would answer no row; --set anyway=yes writes it."
@@ -174,33 +175,6 @@ NOT_WRITTEN = "No model was written, since it would answer no row; --set anyway=
 def _front_of(pruned: "PrunedTable") -> "FrontPruner":
     pruner: Any = pruned.pruner
     return cast("FrontPruner", pruner)
-
-
-def _tell(
-    pruned: "PrunedTable",
-    facts: dict[str, Any],
-    written: "WrittenFiles",
-    notes: list[str],
-    about: dict[str, Any] | None,
-    *,
-    details: bool,
-) -> None:
-    """Print the answer, as JSON where there is something to say about the run."""
-    from shortlist.cli.text.output import page_path
-    from shortlist.cli.text.pruned import committee_facts, print_pruned
-
-    if hasattr(pruned.pruner, "front_"):
-        facts |= committee_facts(_front_of(pruned), written.front)
-    if pruned.test:
-        found = one_answer_notes(
-            pruned.only_answer, pruned.test["pruned"].only_answer, who="the selection", rows="selection"
-        )
-        print_notes(found)
-        notes += found
-    if about is not None:
-        print_json(facts | page_path(written.report) | {"notes": notes} | about)
-        return
-    print_pruned(pruned, facts, written, details=details)
 
 
 def _parts(pruned: "PrunedTable") -> "Parts":

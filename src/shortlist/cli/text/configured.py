@@ -23,15 +23,12 @@ MOST_CHANGES = 6
 """Number of changes on the first screen, each of which is enough."""
 
 
-def configured_facts(
-    answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None
-) -> dict[str, Any]:
+def configured_facts(answer: "Configured", asked: "AskedQuestion") -> dict[str, Any]:
     """Return the facts of every command, and those of product lines alone."""
     from shortlist.cli.text.front_text import empty_notes, front_facts
 
     front, labels = answer.front, asked.line.labels
     return {
-        "command": "configure",
         "method": front.method,
         "status": str(answer.status),
         "seconds": front.seconds,
@@ -46,8 +43,6 @@ def configured_facts(
             "deselected": [labels[i] for i in answer.implied.deselect],
         },
         "work": plain(dict(front.extras)),
-        "out": None if saved is None else str(saved),
-        "study": None if study is None else str(study),
     }
 
 

@@ -65,7 +65,6 @@ _TOGETHER = (
 def analysis_facts(model: FeatureModel, found: Analysis) -> dict[str, Any]:
     """Return the JSON of an analysis."""
     facts: dict[str, Any] = {
-        "command": "model analyse",
         "method": "satisfiability",
         "status": _status(found),
         "complete": found.complete,
@@ -183,7 +182,6 @@ def _print_rules(why: dict[str, Any], *, indent: int = 2) -> None:
 def difference_facts(found: ModelDifference) -> dict[str, Any]:
     """Return the JSON of a difference."""
     return {
-        "command": "model diff",
         "method": "satisfiability",
         "status": "optimal" if found.edit else "feasible",
         "edit": None if found.edit is None else str(found.edit),

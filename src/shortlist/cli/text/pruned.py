@@ -40,7 +40,6 @@ def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | 
     told = result_facts(pruned.pruner.result_) if chosen is None else chosen_facts(chosen, pruned.early)
     exact = chosen is None or chosen.result is not None
     return {
-        "command": "prune",
         "method": f"exact-{solver}" if exact else method,
         "seconds": pruned.seconds,
         "proof": None,
