@@ -27,6 +27,8 @@ class CommandAnswer(NamedTuple):
     last: Sequence[str] = ()
     """Lines for people behind the others, on the files that were written."""
     exit_code: int = 0
+    error: Exception | None = None
+    """Error that ends the command once the answer is printed."""
 
 
 def answers(command: Callable[..., CommandAnswer]) -> Callable[..., None]:
@@ -49,7 +51,7 @@ def answers(command: Callable[..., CommandAnswer]) -> Callable[..., None]:
 
 
 def print_answer(answer: CommandAnswer, context: typer.Context, *, json: bool) -> None:
-    """Print an answer, and end the command if its exit code is not 0.
+    """Print an answer, and end the command by its error or its exit code.
 
     JSON has the facts, with the name of the command, every note of the run, and the options as they were
     used.
@@ -63,6 +65,8 @@ def print_answer(answer: CommandAnswer, context: typer.Context, *, json: bool) -
         answer.show() if callable(answer.show) else print_lines(answer.show)
         for line in answer.last:
             print(line)
+    if answer.error is not None:
+        raise answer.error
     if answer.exit_code:
         raise typer.Exit(answer.exit_code)
 

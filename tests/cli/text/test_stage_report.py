@@ -16,7 +16,7 @@ from shortlist.cli.text.stage_report import (
     chosen_lines,
     kept_text,
     print_staged,
-    saved_text,
+    saved_lines,
     stage_facts,
     unreachable,
 )
@@ -152,8 +152,11 @@ def test_recall_is_told_by_generation_and_without_a_run_that_ended_in_a_sentence
 
 def test_files_are_named_with_what_one_does_with_them(stored: Stored) -> None:
     front, model = Path("f.parquet"), Path("m.joblib")
+    saved = [
+        saved_lines(front, None), saved_lines(None, model), saved_lines(None, None), saved_lines(None, None, details=True),
+    ]  # fmt: skip
     stored(
-        saved_text(front, None), saved_text(None, model), saved_text(None, None), saved_text(None, None, details=True),
+        *("\n".join([*lines, ""]) for lines in saved),
         kept_text(front, model, picked=True), kept_text(None, model, picked=False),
     )  # fmt: skip
 

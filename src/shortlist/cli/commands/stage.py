@@ -1,15 +1,16 @@
 """`shortlist stage`: which features to buy at which stage, with proof."""
 
-import contextlib
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.answers import CommandAnswer, answers, written_page
+from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 from shortlist.cli.options.settings import grouped, refuse_unused
 from shortlist.cli.options.shared import (
     Details,
-    Json,
     MeasureOptions,
     PromiseOptions,
     RunOptions,
@@ -32,27 +33,19 @@ from shortlist.cli.options.stage_options import (
     stage_objective_names,
     with_limited,
 )
-from shortlist.cli.text.output import (
-    page_path,
-    print_json,
-    print_notes,
-    run_facts,
-    save,
-    save_page,
-    tell_page,
-)
+from shortlist.cli.text.output import print_notes, save, save_page
 from shortlist.cli.text.stage_report import (
     front_part,
     kept_text,
     print_staged,
-    saved_text,
+    saved_lines,
     stage_facts,
     stage_notes,
     unreachable,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
@@ -62,11 +55,11 @@ if TYPE_CHECKING:
     from shortlist.report.page import Parts
     from shortlist.results.measuring import Measuring
     from shortlist.runs import Budget, Study
-    from shortlist.saved_models import SavedModel
-    from shortlist.tables.splits import Cases
+    from shortlist.tables.learning import LearningTable
 
 
 @grouped
+@answers
 def stage(
     context: typer.Context,
     table: TableFile,
@@ -95,8 +88,7 @@ def stage(
         ),
     ] = None,
     details: Details = False,
-    json: Json = False,
-) -> None:
+) -> CommandAnswer:
     """Find out which features to buy at which stage.
 
     The front of coverage, accuracy and cost is proved to be complete where that is in reach. Up to 2,000
@@ -109,8 +101,6 @@ def stage(
     thresholds, and a point that keeps the promise is taken. shortlist compare measures it beside its
     opponents.
     """
-    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
-
     check_stage_method(method)
     check_files(
         inputs={
@@ -121,10 +111,12 @@ def stage(
         outputs={"--out": out, "--study": kept.study},
         endings={"--out": FRONT_FILE + MODEL_FILE + PAGE_FILE, "--study": STUDY_FILE},
     )
-    front_file, model_file, report = files_by_kind(out, front=FRONT_FILE, model=MODEL_FILE, page=PAGE_FILE)
+    files = files_by_kind(out, front=FRONT_FILE, model=MODEL_FILE, page=PAGE_FILE)
     from shortlist.cli.options.points import read_limits
+    from shortlist.errors import OutOfReachError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.results.measuring import Measuring, TableRows
+    from shortlist.runs.budget import seconds_now
     from shortlist.tables.fingerprints import table_fingerprint
 
     check_stage(context.params)
@@ -149,7 +141,7 @@ def stage(
         if prices.confidence is None and paper is None
         else read_confidence(prices.confidence, paper, labels),
     }
-    about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
+    data = table_fingerprint(X, y).as_dict()
     searched = (
         search.arguments(method, paper) | goals.arguments(labels) | asked.arguments() | {"limits": limits}
     )
@@ -158,87 +150,60 @@ def stage(
         confidence_level=promised.confidence_level, **common, **searched,
     )  # fmt: skip
     print_notes(notes)  # now, while there is time to stop
-    wanted = Outputs(
-        front_file,
-        model_file,
-        read.target,
-        learning.ids,
-        read.group or "",
-        learning.cases,
-        promised.anyway,
-        details,
-        json,
-        report,
-        f"Stages: {Path(table).name}",
-    )
-    with kept.opened(context) as study:
-        _find_front(
-            X, labels, classifier, recall=search.recall, wanted=wanted, notes=notes, about=about,
-            study=study, measuring=measuring,
-        )  # fmt: skip
-
-
-class Outputs(NamedTuple):
-    """Outputs of a run: files of front and model, the class to predict, and the names and format of rows."""
-
-    front: Path | None
-    model: Path | None
-    target: str
-    ids: tuple[str, ...]
-    group: str
-    cases: "Cases | None"
-    anyway: bool
-    details: bool
-    json: bool
-    report: Path | None
-    title: str
+    start = seconds_now()
+    try:
+        with kept.opened(context) as study:
+            return _find_front(
+                learning, classifier, read, files, title=f"Stages: {Path(table).name}",
+                anyway=promised.anyway, recall=search.recall, study=study, measuring=measuring,
+                details=details, data=data,
+            )  # fmt: skip
+    except OutOfReachError as error:  # so that nothing was fitted
+        facts = unreachable(str(error), classifier.method, seconds_now() - start)
+        return CommandAnswer(facts | {"data": data}, last=[f"Status infeasible: {facts['reason']}"])
 
 
 def _find_front(
-    X: Any,
-    labels: Any,
+    learning: "LearningTable",
     classifier: "MultiStageClassifier",
+    read: TableOptions,
+    files: "Sequence[Path | None]",
     *,
+    title: str,
+    anyway: bool,
     recall: int | None,
-    wanted: Outputs,
-    notes: list[str],
-    about: dict[str, Any],
     study: "Study",
     measuring: "Measuring",
-) -> None:
+    details: bool,
+    data: dict[str, Any],
+) -> CommandAnswer:
+    """Find the front, and write it, its classifier and its page."""
     from shortlist.cli.text.front_text import no_point
     from shortlist.cli.work import long_work
     from shortlist.errors import BadInputError
     from shortlist.multistage.holdout import reported_figures
     from shortlist.runs import Budget
     from shortlist.runs.budget import seconds_now
-    from shortlist.saved_models import SavedModel
+    from shortlist.saved_models import SavedModel, save_model
 
-    found = None
-    json, start = wanted.json, seconds_now()
-    seed, options = int(classifier.random_state), classifier.emsco_options
-    limited = _limits_in_reach(classifier.method, notes, about, json=json)
-    with limited, long_work(study.path) as (cancellation, tell):
+    found, start = None, seconds_now()
+    X, labels, options = learning.X, learning.y.to_numpy(), classifier.emsco_options
+    front_file, model_file, report = files
+    with long_work(study.path) as (cancellation, tell):
         staged, unmet = _staged(
-            X,
-            labels,
-            classifier,
-            seed,
-            cases=wanted.cases,
-            anyway=wanted.anyway,
-            measuring=measuring,
-            budget=Budget(report=tell, cancellation=cancellation, study=study),
-        )
+            X, labels, classifier, int(classifier.random_state), cases=learning.cases, anyway=anyway,
+            measuring=measuring, budget=Budget(report=tell, cancellation=cancellation, study=study),
+        )  # fmt: skip
         seconds = seconds_now() - start
-        features = tuple(map(str, X.columns))
         model = SavedModel(
-            classifier, features, wanted.target, ids=wanted.ids, group=wanted.group,
+            classifier, tuple(map(str, X.columns)), read.target, ids=learning.ids, group=read.group or "",
             reported={} if staged is None else reported_figures(classifier),
         )  # fmt: skip
         none_promised = staged is None and not any(classifier.front_.extras.get("promised", [True]))
-        unwritten = none_promised and not wanted.anyway
-        front_file, model_file = _save(model, wanted.front, None if unwritten else wanted.model)
-        report = save_page(wanted.report, wanted.title, lambda: _parts(classifier, staged))
+        is_silent = none_promised and not anyway
+        saved = save(None if is_silent else model_file, lambda path: save_model(model, path))
+        front_file = save(front_file, classifier.front_.save)
+        report = save_page(report, title, lambda: _parts(classifier, staged))
         if recall is not None and options is not None and staged is not None:
             try:
                 budget = Budget(report=tell, cancellation=cancellation, study=study)
@@ -247,48 +212,27 @@ def _find_front(
                 unmet = error
     limits: Any = classifier.limits
     reason = no_point(classifier.front_, limits) if staged is None else ""
-    if unwritten and wanted.model is not None:
+    if is_silent and model_file is not None:
         reason += " No model was written; with --set anyway=yes one is that answers no row."
-    print_notes(later := stage_notes(classifier, staged))
-    if json:
-        facts = front_part(classifier, seconds) if staged is None else stage_facts(staged, seconds, found)
-        facts |= {"reason": reason} | ({"status": "infeasible"} if reason else {})
-        files = {"out": front_file and str(front_file), "model": model_file and str(model_file)}
-        print_json(facts | files | page_path(report) | {"notes": notes + later} | about)
-    else:
-        written = saved_text(front_file, model_file, details=wanted.details)
-        follow = written.count("\n") + (report is not None)
-        print_staged(classifier, staged, seconds, found, details=wanted.details, follow=follow)
-    kept = kept_text(front_file, model_file, picked=staged is not None)
+    print_notes(stage_notes(classifier, staged))
+    facts = front_part(classifier, seconds) if staged is None else stage_facts(staged, seconds, found)
+    facts |= {"reason": reason} | ({"status": "infeasible"} if reason else {})
+    facts |= {"out": front_file, "model": saved, "report": report, "data": data}
+    lines = saved_lines(front_file, saved, details=details)
+    follow = len(lines) + (report is not None)
+    show = partial(print_staged, classifier, staged, seconds, found, details=details, follow=follow)
+    kept = kept_text(front_file, saved, picked=staged is not None)
     if unmet is not None and not reason:
-        raise type(unmet)(f"{unmet}{kept}")
-    if not json:
-        print(f"\nStatus infeasible: {reason}{kept}\n" if reason else written, end="")
-        tell_page(report)
+        return CommandAnswer(facts, show, error=type(unmet)(f"{unmet}{kept}"))
+    if reason:
+        lines = ["", f"Status infeasible: {reason}{kept}"]
+    return CommandAnswer(facts, show, last=[*lines, *written_page(report)])
 
 
 def _parts(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> "Parts":
     from shortlist.report.stages import staged_parts
 
     return staged_parts(classifier, staged)
-
-
-@contextlib.contextmanager
-def _limits_in_reach(method: str, notes: list[str], about: dict[str, Any], *, json: bool) -> "Iterator[None]":
-    """End the command with its answer where a limit is out of reach, so that nothing is fitted."""
-    from shortlist.errors import OutOfReachError
-    from shortlist.runs.budget import seconds_now
-
-    start = seconds_now()
-    try:
-        yield
-    except OutOfReachError as error:
-        facts = unreachable(str(error), method, seconds_now() - start)
-        if json:
-            print_json(facts | {"notes": notes} | about)
-        else:
-            print(f"Status infeasible: {facts['reason']}")
-        raise typer.Exit from None
 
 
 def _staged(
@@ -310,18 +254,6 @@ def _staged(
             return stage_table(X, labels, classifier, seed=seed, **run), None
         except UnmetChoiceError as error:
             return None, error
-
-
-def _save(
-    model: "SavedModel", front_file: Path | None, model_file: Path | None
-) -> tuple[Path | None, Path | None]:
-    from shortlist.saved_models import save_model
-
-    if model_file is not None:
-        model_file = save(model_file, lambda path: save_model(model, path))
-    if front_file is not None:
-        front_file = save(front_file, model.estimator.front_.save)
-    return front_file, model_file
 
 
 def _recall(staged: "StagedTable", options: "EmscoOptions", n_seeds: int, budget: "Budget") -> "Recall":

@@ -23,7 +23,6 @@ MOST_NAMED = 2
 def unreachable(sentence: str, method: str, seconds: float) -> dict[str, Any]:
     """Return the JSON where a limit is out of reach, and so nothing was fitted."""
     return {
-        "command": "stage",
         "method": method,
         "status": "infeasible",
         "seconds": seconds,
@@ -52,7 +51,6 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
     labels, thresholds = classifier.classes_.tolist(), classifier.problem_.decisions.rule.thresholds
     ties = front.extras.get("n_tied")
     return {
-        "command": "stage",
         "method": front.method,
         "why": front.extras.get("why", ""),
         "status": str(Status.OPTIMAL if complete else Status.FEASIBLE),
@@ -402,14 +400,12 @@ def kept_text(front_file: Path | None, model_file: Path | None, *, picked: bool)
     return kept
 
 
-def saved_text(front_file: Path | None, model_file: Path | None, *, details: bool = False) -> str:
+def saved_lines(front_file: Path | None, model_file: Path | None, *, details: bool = False) -> list[str]:
     """Say the written files and their use, a line each."""
-    lines = ""
+    lines = []
     if front_file is not None:
-        lines += f"Written: {front_file}, all points. Next: shortlist front show {front_file}\n"
+        lines.append(f"Written: {front_file}, all points. Next: shortlist front show {front_file}")
     if model_file is not None:
-        lines += f"Written: {model_file}. Next: shortlist predict {model_file} NEW.csv --explain\n"
-    if not lines:
-        others = "--out FRONT.parquet all points" if details else "--details has the other points"
-        lines = f"Next: --out STAGES.joblib writes the classifier; {others}.\n"
-    return lines
+        lines.append(f"Written: {model_file}. Next: shortlist predict {model_file} NEW.csv --explain")
+    others = "--out FRONT.parquet all points" if details else "--details has the other points"
+    return lines or [f"Next: --out STAGES.joblib writes the classifier; {others}."]
