@@ -53,7 +53,7 @@ def compare_pruning(
 ) -> None:
     """Measure the methods in every fold, rank them, and print the table."""
     from shortlist._validation import as_count
-    from shortlist.cli.text.output import page_path, save_page
+    from shortlist.cli.text.output import save_page
     from shortlist.cli.work import long_work
     from shortlist.ensembles.pools.fitting import calm_fits
     from shortlist.ensembles.pruned_table import check_pruner
@@ -99,7 +99,7 @@ def compare_pruning(
     later = limit_notes(results)
     print_notes(later)
     if asked.json:
-        facts = found.facts(out, study.path) | page_path(report)
+        facts = found.facts(out, study.path) | {"report": report}
         print_json(facts | {"notes": asked.notes + later} | asked.about)
     else:
         found.print(out, report, details=asked.details)

@@ -14,17 +14,16 @@ import typer
 from typer.testing import CliRunner
 
 from shortlist import __version__
+from shortlist.cli.answers import written_page
 from shortlist.cli.text.output import (
     Held,
     complain,
     deliver_now,
     finite,
-    page_path,
     print_json,
     print_notes,
     run_facts,
     save_page,
-    tell_page,
     warn,
     warned,
     wrapped,
@@ -83,9 +82,7 @@ def test_facts_of_a_run_have_every_option_as_it_was_used() -> None:
     assert seen == [{"version": __version__, "seed": 3, "options": {"out-file": "b.csv", "seed": 3}}]
 
 
-def test_a_page_is_made_and_told_where_it_was_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_is_made_and_told_where_it_was_asked_for(tmp_path: Path) -> None:
     def parts() -> Sequence[Part]:
         return [Text("one <part>")]
 
@@ -94,19 +91,15 @@ def test_a_page_is_made_and_told_where_it_was_asked_for(
     text = path.read_text(encoding="utf-8")
     assert "<h1>Result &amp; more</h1>" in text
     assert "<p>one &lt;part&gt;</p>" in text
-    tell_page(path)
-    assert capsys.readouterr().out == f"Report in {path}.\n"
-    assert page_path(path) == {"report": str(path)}
+    assert written_page(path) == [f"Report in {path}."]
 
 
-def test_nothing_is_made_where_no_page_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_made_where_no_page_was_asked_for() -> None:
     def parts() -> NoReturn:
         raise AssertionError
 
     assert save_page(None, "t", parts) is None
-    tell_page(None)
-    assert capsys.readouterr().out == ""
-    assert page_path(None) == {"report": None}
+    assert written_page(None) == []
 
 
 class _Terminal(io.StringIO):

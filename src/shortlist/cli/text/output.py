@@ -132,17 +132,6 @@ def save_page(path: Path | None, title: str, parts: "Callable[[], Parts]") -> Pa
     return save(path, lambda place: write_page(place, text))
 
 
-def tell_page(path: Path | None) -> None:
-    """Say the path of the page, if there is one."""
-    if path is not None:
-        print(f"Report in {path}.")
-
-
-def page_path(path: Path | None) -> dict[str, str | None]:
-    """Return the path of the page in a command's JSON."""
-    return {"report": None if path is None else str(path)}
-
-
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that steer a terminal, turn the direction of writing, or stand for bytes that are no text."""
 

@@ -38,7 +38,6 @@ from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.votes.hard_votes import class_votes, merge_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
-from shortlist.milp import open_solver
 from shortlist.runs.records import digest_of_arrays
 from shortlist.tables.splits import MOST_ROWS_IN_FOLDS
 
@@ -139,6 +138,8 @@ class ExactOptions(PoolPruner):
         if self.max_cost is not None and not costs_are_given:
             raise BadInputError(f"`max_cost` needs the cost of every member. {pass_costs(self.pool)}")
         if self.solver != AUTO:
+            from shortlist.milp import open_solver
+
             open_solver(self.solver)
         as_choice(self.pruning_rows, "pruning_rows", PRUNING_ROWS)
         if self.pruning_rows == OUT_OF_FOLD and given is not None and not self._knows_folds:

@@ -1,7 +1,7 @@
 """Selection for the name of an objective."""
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shortlist._validation import AUTO, as_choice
 from shortlist._words import all_of, any_of, counted, did_you_mean
@@ -15,18 +15,17 @@ from shortlist.ensembles.goals.weights import (
     Weights,
     weights_of,
 )
-from shortlist.ensembles.pruning.engines import SEARCH_ALONE, EngineSettings
 from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES
-from shortlist.ensembles.pruning.problems import problem_of
-from shortlist.ensembles.pruning.vote_steps import prove
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, merge_class_rows
 from shortlist.errors import BadInputError
-from shortlist.milp import SOLVERS, Solver, open_solver
 from shortlist.results.front import Front
 from shortlist.results.objective import Sense
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
 from shortlist.solvers import TITLES
+
+if TYPE_CHECKING:
+    from shortlist.milp import Solver
 
 ObjectiveName: TypeAlias = str | Mapping[Any, float]
 """``accuracy``, ``balanced-accuracy`` and so on, ``auto`` for accuracy, or weights."""
@@ -66,7 +65,7 @@ def prune_for(
     limits: SelectionLimits,
     budget: Budget | None = None,
     *,
-    solver: str | Solver = AUTO,
+    solver: "str | Solver" = AUTO,
     proves: bool = True,
 ) -> Any:
     """Return the selection that is worth most by a named objective.
@@ -99,7 +98,7 @@ def prune_exactly(
     limits: SelectionLimits,
     budget: Budget | None = None,
     *,
-    solver: str | Solver = AUTO,
+    solver: "str | Solver" = AUTO,
     proves: bool = True,
 ) -> Any:
     """Return the selection within limits that maximises Eq. 1 of :cite:t:`Bastos2022`.
@@ -119,6 +118,11 @@ def prune_exactly(
     bound, both integers before they are scaled, up to the tolerance in the proof, if any; a solver's bound is
     its word. INFEASIBLE and UNKNOWN carry a reason and choose nothing.
     """
+    from shortlist.ensembles.pruning.engines import SEARCH_ALONE, EngineSettings
+    from shortlist.ensembles.pruning.problems import problem_of
+    from shortlist.ensembles.pruning.vote_steps import prove
+    from shortlist.milp import SOLVERS, open_solver
+
     if isinstance(solver, str):
         as_choice(solver, "solver", [AUTO, *SOLVERS])
     problem, budget = problem_of(votes, weights, limits), budget or Budget()
@@ -145,7 +149,7 @@ def bound_of_front(proved_by: str) -> str:
     return COMMITTEE_WALK if proved_by == COMMITTEE_WALK else BEFORE_WALK
 
 
-def solver_name(solver: str | Solver) -> str:
+def solver_name(solver: "str | Solver") -> str:
     """Return the name of a solver; nothing for the engine, which names its steps."""
     if solver == AUTO:
         return ""
