@@ -164,14 +164,11 @@ def rows() -> tuple[pd.DataFrame, Any]:
         ("FrontPruner", {"n_classifiers": 6}),
         ("BackfittingPruner", {"n_classifiers": 6}),
         ("GreedyMeansPruner", {"n_classifiers": 6, "n_bags": 2}),
-        *(
-            ("EvolutionaryEnsembleClassifier", {"space": space, "population_size": 10, "n_generations": 2})
-            for space in SPACES
-        ),
+        *(("EvolutionaryEnsembleClassifier", {"space": space, "population_size": 10, "n_generations": 2}) for space in SPACES),
         ("MultiStageClassifier", {}),
         ("MultiStageClassifier", {"subclassifier": GaussianNB()}),
     ],
-)
+)  # fmt: skip
 def test_a_fitted_estimator_holds_no_private_module(
     rows: tuple[pd.DataFrame, Any], name: str, options: dict[str, Any]
 ) -> None:

@@ -4,12 +4,14 @@ import itertools
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command_lines import called, commands, files, line
 from tests.cli.made import PRINTING, WRITING
+from tests.cli.refusals import refusals
 from tests.cli.running import done, shortlist
 
 COMMANDS = commands()
@@ -156,27 +158,15 @@ def test_json_is_exactly_one_object_with_the_contract_of_every_command(
         assert str(tmp_path) in run.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("prune table.csv --target taget", "table.csv must have a column 'taget', got 'a', 'b', 'target'. Did"),
-        ("evolve table.csv --drop bb", "table.csv must have a column 'bb', got 'a', 'b', 'target'. Did you mean 'b'?"),
-        ("stage table.csv --target gone", "table.csv must have a column 'gone', got "),
-        ("stage gaps.csv", "the target 'target' of gaps.csv must be known in every row, got 2 gaps."),
-        ("prune numbers.csv", "the target 'target' of numbers.csv holds numbers with fractions, such as 0.5"),
-        ("predict model.joblib numbers.csv", "numbers.csv must have the columns that the model was fitted on; missing: 'b'."),
-    ],
-)  # fmt: skip
+@refusals("columns")
 def test_what_is_wrong_with_a_table_names_the_file_and_the_column(
-    words: str, message: str, made: Path, tmp_path: Path
+    made: Path, tmp_path: Path, refused: Callable[[Path], None]
 ) -> None:
     for name in ("table.csv", "model.joblib"):
         (tmp_path / name).symlink_to(made / name)
     (tmp_path / "gaps.csv").write_text("a,target\n1,no\n2,\n3,\n", encoding="utf-8")
     (tmp_path / "numbers.csv").write_text("a,target\n1,0.5\n2,1.5\n3,0.5\n", encoding="utf-8")
-    run = shortlist(*words.split(), cwd=tmp_path)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr.splitlines()[-1].startswith(f"shortlist: {message}")
+    refused(tmp_path)
 
 
 @pytest.mark.slow

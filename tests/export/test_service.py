@@ -211,11 +211,8 @@ def test_a_feature_without_a_value_that_a_stage_needs_has_failed_and_is_asked_on
         asked.append("x")
 
     step = run(decide(policy, {}, {"x": nothing}))
-    assert (asked, step["decision"]["answered"], step["decision"]["failed"]) == (
-        ["x"],
-        False,
-        {"x": "failed: no value"},
-    )
+    decision = step["decision"]
+    assert (asked, decision["answered"], decision["failed"]) == (["x"], False, {"x": "failed: no value"})
 
 
 @pytest.mark.parametrize(
@@ -278,13 +275,8 @@ def test_a_request_has_the_prompt_the_key_and_further_fields(monkeypatch: pytest
         monkeypatch.setenv("MADE_KEY", "s3cret")
         assert run(judge.ask(asking("a"))) == "ham"
     assert stub.keys == ["Bearer s3cret"]
-    assert stub.requests == [
-        {
-            "model": "small",
-            "messages": [{"role": "system", "content": "Spam or ham?"}, *asking("a")],
-            "temperature": 0,
-        }
-    ]
+    prompted = [{"role": "system", "content": "Spam or ham?"}, *asking("a")]
+    assert stub.requests == [{"model": "small", "messages": prompted, "temperature": 0}]
 
 
 @pytest.mark.parametrize(

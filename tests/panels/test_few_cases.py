@@ -19,6 +19,7 @@ from shortlist.results.intervals import interval_of_mean, interval_over_folds, w
 from shortlist.results.objective import read_limit
 from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log
+from tests.stored import Stored
 
 FEW = PanelOptions(decide="votes", test_share=None)
 
@@ -140,7 +141,7 @@ def test_a_judge_that_is_the_best_in_every_part_is_no_different_from_itself() ->
     assert told.sentence() == "The best is a single judge: 'large' alone, for 8 a case."
 
 
-def test_no_judge_better_than_one_answer_to_every_case_is_told() -> None:
+def test_no_judge_better_than_one_answer_to_every_case_is_told(stored: Stored) -> None:
     rng = np.random.default_rng(0)
     truth, said = rng.choice(["no", "yes"], (2, 100))
     one = make_log(["j0"], np.arange(100), said[:, None], truth)
@@ -148,11 +149,8 @@ def test_no_judge_better_than_one_answer_to_every_case_is_told() -> None:
     assert panel_report(choice, 0).panel.judges == ()  # as nothing has a price, it beats the judge
     told = panel_report(choice, None).facts
     most, share = max((float((truth == label).mean()), label) for label in ("no", "yes"))
-    assert told["verdict"][0] == "The best is a single judge: 'j0' alone."
-    assert told["verdict"][1] == (
-        f"It is no better beyond chance than the answer {share!r} to every case: accuracy {most:.4g}."
-    )
-    assert "The one judge, by its own answers." in told["notes"]
+    assert f"than the answer {share!r} to every case: accuracy {most:.4g}." in told["verdict"][1]
+    stored(*told["verdict"], *told["notes"])
     assert told["n_more_cases"] is None
     good = make_log(["j0"], np.arange(100), truth[:, None].copy(), truth)
     assert "without asking" not in " ".join(panel_report(choose_panels(good, FEW), 0).facts["verdict"])
@@ -177,9 +175,7 @@ def test_many_cases_a_share_or_a_promise_hold_cases_out() -> None:
     assert (told["held_out"]["n_cases"], told["held_out"]["n_different"]) == (720, 240)
     assert told_notes(repeated, choice)[-1].startswith("All 240 cases in 720 rows are training cases, as")
     share = choose_panels(repeated, replace(FEW, test_share=0.25))
-    assert told_notes(repeated, share)[-1] == (
-        "180 training cases in 540 rows, 60 hold-out cases in 180 rows."
-    )
+    assert told_notes(repeated, share)[-1] == "180 training cases in 540 rows, 60 hold-out cases in 180 rows."
     held_out = choose_panels(priced_log(n_cases=FEW_CASES + 4), FEW)
     assert (len(held_out.parts), len(held_out.test.truth)) == (0, FEW_CASES // 4 + 1)
 

@@ -158,13 +158,9 @@ def test_silence_unknown_words_failures_and_timeouts_are_said_and_counted(servic
     assert "must hold a number, text or nothing, got a list" in told[2]["failed"]["other"]
     counts = {name: times for name, times in service.TOLD.items() if "ReaderError" not in name}
     assert counts == {
-        "answered": 1,
-        "handed over": 3,
-        "other timed out": 1,
-        "other was silent": 1,
-        "small said the unknown word 'I am not sure'": 2,
-        "small failed: ConnectionError('no route')": 1,
-    }
+        "answered": 1, "handed over": 3, "other timed out": 1, "other was silent": 1,
+        "small said the unknown word 'I am not sure'": 2, "small failed: ConnectionError('no route')": 1,
+    }  # fmt: skip
     assert service.TOLD.total() == 10
 
 

@@ -13,6 +13,7 @@ import pytest
 from shortlist.errors import BadFileError
 from shortlist.products.attribute_files import read_attributes, save_attributes
 from shortlist.products.model import make_model, with_details
+from tests.stored import Stored
 
 MODEL = make_model(["A", "B", "C"])
 
@@ -46,14 +47,11 @@ def test_every_format_gives_the_same_numbers_as_written(content: bytes, tmp_path
     assert table.columns == EXPECTED
 
 
-def test_notes_say_how_the_file_was_read(tmp_path: Path) -> None:
+def test_notes_say_how_the_file_was_read(tmp_path: Path, stored: Stored) -> None:
     path, notes = tmp_path / "a.csv", list[str]()
     path.write_text("feature;cost\nA;1,5\nB;2\nC;3\n", encoding="utf-8")
     read_attributes(path, MODEL, notes=notes)
-    assert notes == [
-        f"{path}: its columns are separated by semicolons.",
-        f"{path}: decimal commas in 'cost' were read as decimal points.",
-    ]
+    stored(*notes)
 
 
 @pytest.mark.parametrize(

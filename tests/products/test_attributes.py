@@ -66,12 +66,8 @@ def test_repeated_names_are_told_apart_by_id_or_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param(
-            "name,cost\nA,1\n", r":1: the header must have a column 'feature'", id="no feature column"
-        ),
-        pytest.param(
-            "feature,cost\nLoging,1\n", r":2: .*'Loging'. Did you mean 'Logging'", id="unknown feature"
-        ),
+        pytest.param("name,cost\nA,1\n", r":1: the header must have a column 'feature'", id="no feature column"),
+        pytest.param("feature,cost\nLoging,1\n", r":2: .*'Loging'. Did you mean 'Logging'", id="unknown feature"),
         pytest.param("feature,cost\nLogging,1,2\n", r":2: the row must have 2 columns, got 3", id="wide row"),
         pytest.param("feature,cost,cost\n", r"names the column 'cost' twice", id="column twice"),
         pytest.param("feature,selected\n", r"would hide the built-in objective", id="built-in name"),
@@ -93,7 +89,7 @@ def test_repeated_names_are_told_apart_by_id_or_number(tmp_path: Path) -> None:
             "#FEATURE_INDEX COST\n1\n", r":2: the row must have 2 numbers, got 1", id="augment short"
         ),
     ],
-)
+)  # fmt: skip
 def test_a_bad_table_gets_a_sentence_with_the_line(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(BadFileError, match=message):
         read_attributes(_table(tmp_path, text), MODEL)

@@ -79,16 +79,14 @@ def below(*groups: list[Any]) -> dict[str, object]:
         pytest.param({"names": []}, "at least one feature", id="no features"),
         pytest.param({"names": ["A", "A"]}, "'A' is defined twice", id="defined twice"),
         pytest.param({"names": ["A", "B"], "root": 0}, "no parent", id="without a parent"),
-        pytest.param(
-            below([1, [2], "optional"], [2, [1], "optional"]), "run in a circle", id="parents in a circle"
-        ),
+        pytest.param(below([1, [2], "optional"], [2, [1], "optional"]), "run in a circle", id="parents in a circle"),
         pytest.param(below([0, [1], "optional"], [0, [1], "mandatory"]), "two places", id="two parents"),
         pytest.param(below([0, [0, 1], "or"]), "or stands below itself", id="its own parent"),
         pytest.param(below([0, [1], "cardinality", 2, 1]), "lower <= upper", id="falling bounds"),
         pytest.param({"names": ["A"], "constraints": [Literal(2)]}, "1 to 1, got 2", id="unknown variable"),
         pytest.param({"names": ["A"], "groups": [make_group(0, [], "or")]}, "need a root", id="no root"),
     ],
-)
+)  # fmt: skip
 def test_parts_that_are_no_model_are_refused(parts: dict[str, object], message: str) -> None:
     names = parts.pop("names")
     with pytest.raises(BadInputError, match=re.escape(message)):

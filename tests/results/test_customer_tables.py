@@ -10,6 +10,7 @@ from shortlist.results.customer_tables import read_customers
 from shortlist.results.customers import Customer, Wish
 from shortlist.results.objective import read_limit
 from shortlist.tables.spreadsheets import save_rows
+from tests.stored import Stored
 
 FEATURES = ["GPS", "MP3", "Web Server"]
 QUANTITIES = ["cost", "hours", "weight"]
@@ -49,14 +50,10 @@ def test_a_workbook_is_read_as_its_table(tmp_path: Path) -> None:
     assert read_customers(file, FEATURES, QUANTITIES) == (ANN, Customer("Bob"))
 
 
-def test_what_was_read_is_told_in_one_line(tmp_path: Path) -> None:
+def test_what_was_read_is_told_in_one_line(tmp_path: Path, stored: Stored) -> None:
     notes: list[str] = []
     read(tmp_path, "Kunde,GPS,most cost,weight of cost,Notes\nAnn,yes,9,2,hello\n", notes)
-    (told,) = notes
-    assert told == (
-        f"{tmp_path}/customers.csv: 1 customer named by 'Kunde'; wanted and unwanted features in GPS; weights in "
-        "weight of cost; limits in most cost; left out, as no feature or limit: Notes."
-    )
+    stored(*notes)
 
 
 def test_lists_hold_several_wishes_and_weights_their_decimals(tmp_path: Path) -> None:

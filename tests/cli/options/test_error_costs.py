@@ -1,13 +1,14 @@
 """Committees chosen by what errors cost, against every selection and threshold, counted by hand."""
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from tests.cli.refusals import refuse
+from tests.cli.refusals import refusals
 from tests.cli.running import done, facts_of
 
 PRUNE = ["prune", "judges.csv", "--target", "status", "--answers", "--workers", "1"]
@@ -95,13 +96,6 @@ def test_a_saved_model_knows_its_costs_and_whom_it_misses(folder: Path, words: s
     assert measured["recall of ill"]["reported"] is not None
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--error-costs ill=10 --objective recall", "--error-costs belongs to --objective auto"),
-        ("--error-costs ill=10 --method full", "--error-costs belongs to the method exact"),
-        ("--error-costs sick=10", "--error-costs must name classes, healthy, ill, got 'sick'"),
-    ],
-)
-def test_what_says_two_things_is_refused(folder: Path, words: str, message: str) -> None:
-    refuse(*PRUNE, *words.split(), message=message, cwd=folder)
+@refusals("prune-error-costs")
+def test_what_says_two_things_is_refused(folder: Path, refused: Callable[[Path], None]) -> None:
+    refused(folder)

@@ -36,22 +36,14 @@ RESULTS = Path(__file__).parents[3] / "benchmarks" / "results"
         pytest.param(ProgramShape(n_objectives=2, n_columns=9, n_rows=9, solver="scip"), PHASES, id="SCIP"),
         pytest.param(ProgramShape(n_objectives=3, n_columns=300, n_rows=900), PARTS, id="few columns"),
         pytest.param(ProgramShape(n_objectives=3, n_columns=29, n_rows=1), WHOLE, id="tiny"),
-        pytest.param(
-            ProgramShape(n_objectives=3, n_columns=29, n_rows=1, large_sums=True),
-            PARTS,
-            id="tiny, large sums",
-        ),
+        pytest.param(ProgramShape(n_objectives=3, n_columns=29, n_rows=1, large_sums=True), PARTS, id="tiny, large sums"),
         pytest.param(ProgramShape(n_objectives=4, n_columns=9, n_rows=1), PARTS, id="tiny, four objectives"),
-        pytest.param(
-            ProgramShape(n_objectives=3, n_columns=900, n_rows=300), PARTS, id="more columns than rows"
-        ),
+        pytest.param(ProgramShape(n_objectives=3, n_columns=900, n_rows=300), PARTS, id="more columns than rows"),
         pytest.param(ProgramShape(n_objectives=3, n_columns=900, n_rows=900), WHOLE, id="many rows"),
         pytest.param(ProgramShape(n_objectives=3, n_columns=9, n_rows=9, solver="cpsat"), WHOLE, id="CP-SAT"),
-        pytest.param(
-            ProgramShape(n_objectives=3, n_columns=9, n_rows=9, has_diagram=True), "diagram", id="diagram"
-        ),
+        pytest.param(ProgramShape(n_objectives=3, n_columns=9, n_rows=9, has_diagram=True), "diagram", id="diagram"),
     ],
-)
+)  # fmt: skip
 def test_the_shape_decides(shape: ProgramShape, name: str) -> None:
     assert engine_for(shape).name == name
 

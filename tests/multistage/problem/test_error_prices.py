@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from shortlist.multistage.search.replayed import decided
 from shortlist.results.class_shares import cost_of_errors
 from shortlist.results.measuring import PAPER, Measuring
 from shortlist.saved_models import SavedModel
-from tests.cli.refusals import refuse
+from tests.cli.refusals import refusals
 from tests.cli.running import done, facts_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
@@ -228,17 +229,8 @@ def test_the_command_chooses_and_measures_by_the_cost_of_errors(folder: Path) ->
     assert done("stage", "use", "e.joblib", "--pick", "0", cwd=folder).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--error-costs sick=2", "--error-costs must name classes, healthy, ill, got 'sick'"),
-        ("--error-costs gone.csv", "gone.csv cannot be read"),
-        ("--error-costs ill=1.5", "--error-costs must be whole numbers from 0 to 1,000,000, got 1.5 for 'ill'"),
-        ("--error-costs ill=2 --final reject", "--final must be answer or hand-over=PRICE where errors have costs"),
-        ("--error-costs ill=2 --final later", "--final must be answer, hand-over=PRICE or reject, got 'later'"),
-        ("--error-costs ill=2 --set penalty=ill=1", "--set penalty cannot be used with --error-costs"),
-        ("--error-costs ill=2 --answer-accuracy 0.9", "--answer-accuracy must be left out where errors have costs"),
-    ],
-)  # fmt: skip
-def test_a_command_line_that_says_two_things_is_refused(folder: Path, words: str, message: str) -> None:
-    refuse(*WORDS, *words.split(), message=message, cwd=folder)
+@refusals("stage-error-costs")
+def test_a_command_line_that_says_two_things_is_refused(
+    folder: Path, refused: Callable[[Path], None]
+) -> None:
+    refused(folder)

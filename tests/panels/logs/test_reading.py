@@ -325,24 +325,15 @@ def test_a_long_log_says_the_same_row_by_row_as_the_answers_that_made_it(tmp_pat
             "must have one answer of each judge on each case, got 1 more answer, first of judge 'a' on case '1'",
             id="an answer twice",
         ),
-        pytest.param(
-            "case,judge,answer,target\n1,a,x,x\n1,b,y,y\n",
-            {},
-            "must have one truth in all records",
-            id="truths",
-        ),
+        pytest.param("case,judge,answer,target\n1,a,x,x\n1,b,y,y\n", {}, "must have one truth in all records", id="truths"),
         pytest.param(
             "case,judge,answer,price,target\n1,a,x,-1,x\n",
             {},
             "finite numbers of at least 0 as price, got -1 in record 1",
             id="negative price",
         ),
-        pytest.param(
-            "case,judge,answer,price,target\n1,a,x,inf,x\n", {}, "got inf in record 1", id="infinite"
-        ),
-        pytest.param(
-            "case,judge,answer,price,target\n1,a,x,cheap,x\n", {}, "got 'cheap'", id="price is a word"
-        ),
+        pytest.param("case,judge,answer,price,target\n1,a,x,inf,x\n", {}, "got inf in record 1", id="infinite"),
+        pytest.param("case,judge,answer,price,target\n1,a,x,cheap,x\n", {}, "got 'cheap'", id="price is a word"),
         pytest.param(
             'case,judge,answer,price,target\n1,a,x,"0,001 €",x\n2,a,x,gratis,x\n3,a,x,"0,002 €",x\n',
             {},
@@ -361,22 +352,11 @@ def test_a_long_log_says_the_same_row_by_row_as_the_answers_that_made_it(tmp_pat
             "got (an integer of more than 20 digits|'9+\\.{3}) in record 2",  # text with an older PyArrow
             id="price of 400 digits",
         ),
-        pytest.param(
-            "case,judge,answer,price,target\n1,a,x,1,x\n1,b,x,,x\n",
-            {},
-            "got none for 'b'",
-            id="no price of one",
-        ),
-        pytest.param(
-            "case,judge,answer,target\n1,,x,x\n", {}, "must name the judge of every record", id="nobody"
-        ),
-        pytest.param(
-            "a.label,a.confidence\n1,0.5\n", {}, "must have a column of the truth", id="pairs without truth"
-        ),
+        pytest.param("case,judge,answer,price,target\n1,a,x,1,x\n1,b,x,,x\n", {}, "got none for 'b'", id="no price of one"),
+        pytest.param("case,judge,answer,target\n1,,x,x\n", {}, "must name the judge of every record", id="nobody"),
+        pytest.param("a.label,a.confidence\n1,0.5\n", {}, "must have a column of the truth", id="pairs without truth"),
         pytest.param("id,target\n1,x\n", {}, "must have a column of answers for each judge", id="no judge"),
-        pytest.param(
-            WIDE, {"columns": LogColumns(target="trgt")}, "must have the column 'trgt'.*'target'", id="target"
-        ),
+        pytest.param(WIDE, {"columns": LogColumns(target="trgt")}, "must have the column 'trgt'.*'target'", id="target"),
         pytest.param(LONG, {"form": "tall"}, "form must be", id="form"),
         pytest.param(WIDE, {"form": "long"}, "must have a column of the judge", id="not long"),
         pytest.param(WIDE, {"costs": {"a": 1}}, "costs must price every judge, got none for", id="no cost"),
@@ -384,7 +364,7 @@ def test_a_long_log_says_the_same_row_by_row_as_the_answers_that_made_it(tmp_pat
         pytest.param("m:x,m:y,target\n0.9,0.9,x\n0.1,0.9,y\n", {}, "must add up to 1", id="probabilities"),
         pytest.param(WIDE, {"classes": ["x"]}, "classes must hold every label", id="classes"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_is_refused_in_a_sentence(
     tmp_path: Path, content: str | pd.DataFrame, options: dict[str, Any], message: str
 ) -> None:

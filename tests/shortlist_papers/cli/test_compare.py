@@ -1,7 +1,6 @@
 """The command compare, as a user runs it."""
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -43,11 +42,6 @@ def test_tables_are_printed_aligned_with_box_proof_and_next_steps(folder: Path) 
     first, rest = run.stdout.split("\n\n", 1)
     assert first.startswith("First by hypervolume")
     lines = rest.splitlines()
-    assert lines[0] == "phone.uvl: 10 features; min deselected, min cost."
-    assert re.fullmatch(r"Joint front: \d+ points, complete: every best trade-off is listed\.", lines[1])
-    assert lines[2].startswith(
-        "Common box of the indicators, the joint front's range from best to worst: deselected "
-    )
     start = lines.index("Methods, all runs together")
     table = lines[start + 1 : start + 5]
     assert table[0].split() == [
@@ -56,10 +50,7 @@ def test_tables_are_printed_aligned_with_box_proof_and_next_steps(folder: Path) 
     ]  # fmt: skip
     assert [row.split()[0] for row in table[1:]] == ["solrep", "ibed", "diagram"]
     assert len({len(row) for row in table}) == 1
-    assert "The median run" in lines
-    assert "Pairs" in lines
     assert any(line.startswith("solrep, ibed ") for line in lines)
-    assert "Charts in r.html." in lines
     front = Front.load(folder / "joint.parquet")
     assert f"Joint front: {len(front)} points" in lines[1]
     assert {"diagram"} <= set(front.extras["found_by"][0])
