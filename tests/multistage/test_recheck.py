@@ -108,7 +108,7 @@ def test_a_front_that_is_not_complete_claims_nothing_of_others(
 
 
 def test_objectives_that_are_not_counted_row_by_row_are_named() -> None:
-    found = StageCheck((), 3, 120, ProofKind.COMPLETE, ("stages", "worst_case_cost"))
+    found = StageCheck((), 3, ProofKind.COMPLETE, 120, ("stages", "worst_case_cost"))
     assert found.status == "counted"
     assert "Only the search's own code counted stages and worst_case_cost again." in found.sentences()
 

@@ -18,8 +18,8 @@ from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.measured import (
     ERROR_COST,
     NO_CLASS,
-    Advice,
     Measured,
+    MeasuredTable,
     advise,
     held_out_in_words,
     measure,
@@ -63,21 +63,14 @@ time, by the search space.
 """
 
 
-@dataclass(frozen=True)
-class EvolvedTable:
+@dataclass(frozen=True, kw_only=True)
+class EvolvedTable(MeasuredTable):
     """An ensemble evolved on a table, and what it and the best individual of the last generation do."""
 
-    classifier: "EvolutionaryEnsembleClassifier"
-    n_rows: dict[str, int]
-    seconds: float
-    # the class that the ensemble gives every row that it was evolved on, if there is one only
-    only_answer: str | None
+    classifier: "EvolutionaryEnsembleClassifier" = field(kw_only=False)
     saved: "EvolutionaryEnsembleClassifier"
     """Model of the rule that the advice names."""
     rule_saved: str = ENSEMBLE
-    test: dict[str, Measured] = field(default_factory=dict)
-    """Figures of both; none where the work was stopped before they were known."""
-    advice: Advice | None = None
     is_held_out: bool = False
     """Whether rows of the table were held out to measure."""
     is_alone: bool = False
@@ -146,7 +139,7 @@ def evolve_table(
         )  # fmt: skip
     rules = {ENSEMBLE: classifier, BEST_SINGLE: best_alone(classifier, *rows)}
     found = EvolvedTable(
-        classifier, {"train": len(train)}, 0.0, saved=classifier,
+        classifier, n_rows={"train": len(train)}, seconds=0.0, saved=classifier,
         is_held_out=how.test is None and not repeats,
         is_alone=np.array_equal(classifier.members_, rules[BEST_SINGLE].members_),
         only_answer=only_answer(_places(classifier, rows.X), classifier.classes_),

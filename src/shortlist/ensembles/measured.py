@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -420,6 +420,22 @@ class Advice:
             "p_value": self.difference.p_value,
             "n_more_rows": self.difference.n_more,
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredTable:
+    """An ensemble chosen on a table, and the figures of its rules."""
+
+    n_rows: dict[str, int]
+    """Number of rows by their use."""
+    seconds: float
+    """Wall-clock time."""
+    only_answer: str | None = None
+    """Class that every row of the choice gets, if it is one only."""
+    test: dict[str, Measured] = field(default_factory=dict)
+    """Figures by rule; none where the work was stopped before they were known."""
+    advice: Advice | None = None
+    """Rule to use by the measured rows."""
 
 
 def held_out_in_words(difference: Difference, n_rows: int) -> str:

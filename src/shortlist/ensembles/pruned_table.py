@@ -10,7 +10,7 @@ from shortlist.ensembles.committees.asking import EarlyAnswers
 from shortlist.ensembles.committees.chosen import Chosen, FittedRows
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rows import PruningRows, pruning_rows_of
-from shortlist.ensembles.measured import Advice, Measured, only_answer
+from shortlist.ensembles.measured import MeasuredTable, only_answer
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.racing import USUAL_RACE, RaceSettings
@@ -41,25 +41,20 @@ if TYPE_CHECKING:  # its kernels take seconds to load, which exact pruning need 
 
 
 @dataclass(frozen=True)
-class PrunedTable:
+class PrunedTable(MeasuredTable):
     """A fitted pruner, and how well it, the full ensemble and the best single classifier do."""
 
     pruner: "ExactPruner | RulePruner"
     pool: Pool
-    n_rows: dict[str, int]
-    seconds: float
-    test: dict[str, Measured] = field(default_factory=dict)
     reached: dict[str, Any] = field(default_factory=lambda: {"cost": None, "diversity": None})
-    only_answer: str | None = None  # class that the selection gives every selection row, if it is one only
     selective: SelectiveClassifier | None = None  # where something is promised: the pruner with its threshold
     answered: tuple[int, int] | None = None  # then, of the test rows, those answered, and rightly
     right_where_chosen: dict[str, int] = field(default_factory=dict)  # selection rows that each gets right
     best_single: str = ""  # its name
     chosen: Chosen | None = None  # the committee; None where no selection keeps the limits
     early: EarlyAnswers | None = None  # of the measured rows, where there are several members
-    advice: Advice | None = None  # rule to use by the measured rows
     saved: Chosen | None = None  # model of the rule that the advice names
-    rule_saved: str = "pruned"  # its rule
+    rule_saved: str = field(default="pruned", kw_only=True)  # its rule
 
 
 def prune_table(
@@ -115,7 +110,7 @@ def prune_table(
     if rows.empty is not None:
         n_rows |= {"validation": len(rows.y), "empty": len(rows.empty)}
     if isinstance(pruner, ExactPruner) and pruner.result_.reason:
-        return PrunedTable(pruner, rows.pool, n_rows | {"test": 0}, seconds_now() - start)
+        return PrunedTable(pruner, rows.pool, n_rows=n_rows | {"test": 0}, seconds=seconds_now() - start)
     if not stays and pruner.committee_.members is pruner.chosen_pool_:
         pruner.fit_again(*pool.rest, seed=seed, report=work.report, encoded=pool.encoded)
     if selective is not None:
@@ -127,7 +122,7 @@ def prune_table(
     )  # fmt: skip
     selecting = pool.selecting if rows.places is None else pool.selecting[rows.places]
     figures = figures_of(question, plan.tested, cases_of_rows(pool.cases, selecting))
-    found = PrunedTable(pruner, rows.pool, n_rows | figures.counts, seconds_now() - start)
+    found = PrunedTable(pruner, rows.pool, n_rows=n_rows | figures.counts, seconds=seconds_now() - start)
     return _with_models(found, question, figures, plan, pool, how)
 
 

@@ -29,22 +29,30 @@ from shortlist.solvers import TITLES
 
 
 @dataclass(frozen=True, eq=False)
-class FrontCheck:
-    """Findings of the recheck of a front.
-
-    `failures`: sentences about contradictions to the front's claims, without a full stop. `n_points`:
-    number of points of the front. `claim`: kind of proof that the front claims. `search`: search for
-    missing or dominating solutions; None if there was none. `found_by`: solver that found the front, or ""
-    without one. `seconds`: wall-clock time of the recheck. `n_completed`: number of points whose continuous
-    columns keep rows within the tolerance of HiGHS, not exactly. `n_tried`: number of committees, if all of
-    them were enumerated. `n_states`: number of states of a second search for the whole front, 0 without one
-    (:mod:`shortlist.methods.row_states`). `unasked`: reason, as a sentence, why claims about other
-    solutions were not rechecked, or "". `rounded`: sentence on the values that are rounded, or "".
-    """
+class ClaimCheck:
+    """Findings of the recheck of any front."""
 
     failures: tuple[str, ...]
+    """Claims of the front that fail, a sentence each, without a full stop."""
     n_points: int
+    """Points of the front."""
     claim: ProofKind
+    """Claim of the front."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrontCheck(ClaimCheck):
+    """Findings of the recheck of a front.
+
+    `search`: search for missing or dominating solutions; None if there was none. `found_by`: solver that
+    found the front, or "" without one. `seconds`: wall-clock time of the recheck. `n_completed`: number of
+    points whose continuous columns keep rows within the tolerance of HiGHS, not exactly. `n_tried`: number
+    of committees, if all of them were enumerated. `n_states`: number of states of a second search for the
+    whole front, 0 without one (:mod:`shortlist.methods.row_states`). `unasked`: reason, as a sentence, why
+    claims about other solutions were not rechecked, or "". `rounded`: sentence on the values that are
+    rounded, or "".
+    """
+
     search: BoxSearch | None = None
     found_by: str = ""
     seconds: float = 0.0

@@ -18,6 +18,7 @@ from shortlist._validation import AUTO
 from shortlist._words import all_of, counted, number_text
 from shortlist.arrays import Labels
 from shortlist.errors import ShortlistError, UnmetChoiceError
+from shortlist.methods.front_check import ClaimCheck
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import REACHED, REPEATED, TESTED_APART, stage_table
 from shortlist.multistage.predict.stage_answers import answers_as_chosen
@@ -58,17 +59,11 @@ Outcome: TypeAlias = tuple[Fraction, Fraction, Fraction]
 
 
 @dataclass(frozen=True)
-class StageCheck:
+class StageCheck(ClaimCheck):
     """Findings of the recheck of a front of stages."""
 
-    failures: tuple[str, ...]
-    """Claims of the front that fail, a sentence each, without a full stop."""
-    n_points: int
-    """Number of points of the front."""
     n_rows: int
     """Number of validation rows on which each point was counted."""
-    claim: ProofKind
-    """Kind of proof that the front claims."""
     uncounted: tuple[str, ...] = ()
     """Objectives that were counted again only by the search's own code."""
     is_found_again: bool = True
@@ -148,7 +143,7 @@ def recheck_stages(
     promises = "promises" in front.extras
     counted_here = {*DEFAULT_OBJECTIVES, ERROR_COST}
     uncounted = tuple(one for one in problem.names if not (one in counted_here or one.startswith(OF_PATHS)))
-    facts = StageCheck((), len(front), len(problem.labels), front.proof.kind, uncounted)
+    facts = StageCheck((), len(front), front.proof.kind, len(problem.labels), uncounted)
     failures = tuple(filter(None, [proof_conflict(front)])) or _other_values(problem, front)
     if (front.proof.kind is ProofKind.COMPLETE or promises) and not failures:
         failures = _other_points(front, again.front_)

@@ -84,17 +84,23 @@ CONSTANT = len(FUNCTIONS)
 END = -1
 
 
+@dataclass(frozen=True)
+class SpaceSize:
+    """Size of the rows that a space of classifiers is for."""
+
+    n_features: int
+    n_classes: int
+    """Number of columns of the rows, and of classes."""
+
+
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
-class GeneticPrograms:
+class GeneticPrograms(SpaceSize):
     """Search space of expressions over columns and constants.
 
     Two classes need one expression, whose sign decides; otherwise each class has one score.
     """
 
-    n_features: int
-    n_classes: int
-    """Number of columns of the rows, and of classes."""
     max_length: int = 31
     """Largest number of symbols in an expression; a child that would be longer stays as its parent."""
     depth: int = 3
@@ -252,12 +258,9 @@ intercept.
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
-class LinearClassifiers:
+class LinearClassifiers(SpaceSize):
     """Search space of linear discriminants: one hyperplane for two classes, otherwise one score per class."""
 
-    n_features: int
-    n_classes: int
-    """Number of columns of the rows, and of classes."""
     step: float = 0.3
     """Standard deviation of the noise of a mutation; that of the first weights is 1."""
     rate: float = 0.1
@@ -304,12 +307,9 @@ layer, each with the intercepts last.
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
-class NeuralNetworks:
+class NeuralNetworks(SpaceSize):
     """Search space of networks whose scores are weighted sums of a few tanh units."""
 
-    n_features: int
-    n_classes: int
-    """Number of columns of the rows, and of classes."""
     n_hidden: int = 5
     """Number of units in the hidden layer."""
     step: float = 0.3

@@ -8,7 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import any_of, did_you_mean
-from shortlist.ensembles.evolution.scored_spaces import GeneticPrograms, LinearClassifiers, NeuralNetworks
+from shortlist.ensembles.evolution.scored_spaces import (
+    GeneticPrograms,
+    LinearClassifiers,
+    NeuralNetworks,
+    SpaceSize,
+)
 from shortlist.ensembles.votes.hard_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
@@ -19,16 +24,13 @@ Systems = NDArray[np.void]
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
-class RuleSystems:
+class RuleSystems(SpaceSize):
     """Search space of ordered lists of rules "if all conditions hold, then class c", with a default class.
 
     A condition compares one column with a number, from above or from below. A condition that is switched off
     always holds. The default class is for rows that no rule covers.
     """
 
-    n_features: int
-    n_classes: int
-    """Number of columns of the rows, and of classes."""
     n_rules: int = 6
     n_conditions: int = 3
     """Number of rules per system, and of conditions per rule."""
