@@ -18,11 +18,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.studies.panels import halves_of, read_llmbar, read_services
+from shortlist._validation import AUTO
 from shortlist.panels.answer_log import AnswerLog, Measures, by_agreement, make_log
 from shortlist.panels.candidates import SINGLE, shape_of
 from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.learning import AGREEMENT, DAWID_SKENE, LOGISTIC, VOTES, WEIGHTED
-from shortlist.panels.panel_options import AUTO, PanelOptions, cases_of
+from shortlist.panels.panel_options import PanelOptions, cases_of
 from shortlist.panels.policy import Final, Panel
 from shortlist.panels.recipes import Candidate, Cases, stages_of
 from shortlist.panels.search import find_policies

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from shortlist._validation import AUTO
 from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import choose_panels
@@ -24,7 +25,7 @@ from shortlist.panels.decisions import ConfidenceScale, Decided, Heard, confiden
 from shortlist.panels.figures import figures
 from shortlist.panels.learning import fit_dawid_skene
 from shortlist.panels.panel_choice import PanelChoice
-from shortlist.panels.panel_options import AUTO, PanelOptions, cases_of
+from shortlist.panels.panel_options import PanelOptions, cases_of
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Candidate, Cases, stages_of
 from shortlist.panels.search import find_policies

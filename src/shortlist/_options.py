@@ -42,6 +42,13 @@ class Of(frozenset[str]):
         return super().__new__(cls, methods)
 
 
+class Flag:
+    """Marks a field that is an option of its own for the command, and no setting of a method."""
+
+
+FLAG = Flag()
+
+
 def one_of(*choices: str) -> Check:
     """Return the check for one of several names."""
     return functools.partial(as_choice, choices=choices)
@@ -74,10 +81,9 @@ def check_fields(options: object) -> None:
     Raises BadInputError for the first option that has a bad value.
     """
     for one in dataclasses.fields(options):  # type: ignore[arg-type]  # a dataclass
-        value = getattr(options, one.name)
-        for mark in marks_of(one.type):
-            if callable(mark) and value is not None:
-                mark(value, one.name)
+        for check in filter(callable, marks_of(one.type)):
+            if (value := getattr(options, one.name)) is not None:
+                check(value, one.name)
 
 
 def marks_of(hint: Any) -> tuple[Any, ...]:

@@ -1,6 +1,6 @@
 """Classifier that answers only if enough of its answers are right, with confidence."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from shortlist._options import plain_signature
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import labels_of, places_of, reject_label_for
@@ -21,6 +22,7 @@ from shortlist.guarantees.promise import (
     promise,
     promise_each,
 )
+from shortlist.guarantees.settings import PromiseSettings
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import TableClassifier, checked_fit, checked_rows, integer_seed, take_rows
 from shortlist.tables.splits import THRESHOLD_SHARE, keep_rows_apart
@@ -35,7 +37,9 @@ def _asks_one_after_the_other(selective: "SelectiveClassifier") -> bool:
 
 
 @saved_from("shortlist")
-class SelectiveClassifier(TableClassifier):
+@plain_signature
+@dataclass(kw_only=True, eq=False, repr=False)
+class SelectiveClassifier(TableClassifier, PromiseSettings):
     """Classifier that answers a row only with enough confidence for a promise about its answers.
 
     Selective classification (:cite:t:`ElYaniv2010`) with the threshold found by
@@ -87,22 +91,8 @@ class SelectiveClassifier(TableClassifier):
     (True, True)
     """
 
-    def __init__(
-        self,
-        classifier: Any,
-        *,
-        answer_accuracy: float = 0.9,
-        confidence_level: float = 0.95,
-        calibration_share: float = 0.25,
-        reject_label: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.classifier = classifier
-        self.answer_accuracy = answer_accuracy
-        self.confidence_level = confidence_level
-        self.calibration_share = calibration_share
-        self.reject_label = reject_label
-        self.random_state = random_state
+    classifier: Any = field(kw_only=False)
+    answer_accuracy: float = 0.9
 
     def check_options(self, y: Labels) -> None:
         """Raise an error for unusable classes and options, before any long work."""

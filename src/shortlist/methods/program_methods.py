@@ -2,14 +2,15 @@
 
 import importlib.util
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Annotated, Any
 
-from shortlist._validation import as_choice, as_count, as_options, as_positive_seconds, as_seed
+from shortlist._validation import as_choice, as_options, as_seed
 from shortlist._words import any_of
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.logic.clauses import Clauses
+from shortlist.methods.solrep.settings import ReferenceSettings
 from shortlist.results.front import Front
 from shortlist.runs import NO_STUDY, Study
 from shortlist.runs.workers import Where, as_where
@@ -17,9 +18,6 @@ from shortlist.solvers import SOLVERS
 
 EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
 """Names of the methods that solve integer programs until nothing is left; ``exact`` searches zones."""
-
-SOLREP_RULES = ("hit-and-run", "adaptive")
-"""Rules for reference points, named here so that a wrong name is reported before anything is loaded."""
 
 _EXTRAS = {"nsga2": ("NSGA-II", "pymoo")} | {name: (one.title, one.package) for name, one in SOLVERS.items()}
 """Names and packages of methods and solvers that need an extra of the same name."""
@@ -52,30 +50,14 @@ class ProgramOptions(SearchOptions):
 
 
 @dataclass(frozen=True)
-class SolRepOptions(ProgramOptions):
-    """Options of ``solrep``.
+class SolRepOptions(ReferenceSettings, ProgramOptions):
+    """Options of ``solrep``."""
 
-    `n_points`: number of reference points; 0 for the ends of the front only. `rule`, one of
-    ``"hit-and-run"`` and ``"adaptive"``: rule for the reference points. `objective`: objective that the
-    programs minimise; None: that of the widest range. `solve_limit_s`: limit of each program; None: each is
-    proved.
-    """
-
-    n_points: Annotated[int, "Number of reference points; 0 finds only the ends of the front."] = 1000
-    rule: Annotated[str, "Where the reference points lie: hit-and-run or adaptive."] = "hit-and-run"
-    objective: Annotated[
-        str | None, "Objective that each program minimises; by default that of the widest range."
-    ] = None
-    solve_limit_s: Annotated[
-        float | None, "Time limit of each program in seconds; by default there is none."
-    ] = None
     workers: Where = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        as_choice(self.rule, "rule", SOLREP_RULES)
-        as_count(self.n_points, "n_points", at_least=0)
-        as_positive_seconds(self.solve_limit_s, "solve_limit_s")
+        ProgramOptions.__post_init__(self)
         as_where(self.workers, "workers")
         if self.rule == "adaptive" and self.workers != 1:
             raise BadInputError(
@@ -97,7 +79,7 @@ def integer_method(
         return partial(
             solrep,
             settings=SolRepSettings(
-                options.n_points, options.rule, options.objective, solve_limit_s=options.solve_limit_s
+                **{one.name: getattr(options, one.name) for one in fields(ReferenceSettings)}
             ),
             clauses=clauses(),
             study=options.study,

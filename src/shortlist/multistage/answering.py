@@ -79,7 +79,7 @@ class StagedAnswers(TableClassifier):
     costs_: FeatureCosts
     coverage_: NDArray[np.float64]
     reject_label_: Any
-    guarantee_: Guarantee | None
+    guarantee_: Guarantee | None = None
     notes_: tuple[str, ...]
     _encoding: Encoding
     _rule: RejectRule

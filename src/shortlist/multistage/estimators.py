@@ -3,19 +3,20 @@
 import dataclasses
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 
-from shortlist._validation import as_choice, as_count, as_positive, as_positive_seconds
+from shortlist._options import one_of, plain_signature
+from shortlist._validation import as_positive, as_positive_seconds
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError, LowCoverageWarning, RoughSearchWarning
 from shortlist.guarantees.cells import reject_label_for
-from shortlist.guarantees.guarantee import Guarantee
+from shortlist.guarantees.settings import PromiseSettings
 from shortlist.multistage.answering import StagedAnswers
 from shortlist.multistage.engines import STAGE_METHODS, search_stages
-from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point
+from shortlist.multistage.predict.point_choice import check_choice, choose_point
 from shortlist.multistage.predict.stage_answers import models_behind, promised_front
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.question import (
@@ -39,16 +40,17 @@ from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.replayed import answered_shares
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES
+from shortlist.multistage.settings import GoalSettings, SearchSettings
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.pickles import saved_from
 from shortlist.results.picking import LimitsAsked
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
 from shortlist.runs.workers import Where, as_where
-from shortlist.tables.fit_inputs import TableClassifier, take_rows
+from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import MOST_ROWS_IN_FOLDS, STAGE_SHARE, Cases, cases_of_rows
 
 if TYPE_CHECKING:
-    from shortlist.results.front import Front
+    pass
 
 AUTO, OUT_OF_FOLD = "auto", "out-of-fold"
 """Choices of validation rows without a held-out share: all rows, answered by classifiers fitted without their
@@ -64,7 +66,9 @@ def _as_share(value: Any, argument: str) -> None:
 
 
 @saved_from("shortlist")
-class MultiStageClassifier(StagedAnswers):
+@plain_signature
+@dataclass(kw_only=True, eq=False, repr=False)
+class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseSettings):
     """A classifier that acquires features in stages and stops as soon as it is confident.
 
     Section 2 of :cite:t:`Hamilton2022`: every row starts with the first stage's features; where the largest
@@ -212,82 +216,21 @@ class MultiStageClassifier(StagedAnswers):
     True
     """
 
-    guarantee_: Guarantee | None = None
-    front_: "Front"
-    notes_: tuple[str, ...]
-
-    CHECKS = TableClassifier.CHECKS | {
-        "method": partial(as_choice, choices=STAGE_METHODS),
-        "enumeration_budget": partial(as_count, at_least=0),
-        "C": as_positive,
-        "validation_share": _as_share,
-        "n_jobs": as_where,
-    }
-
-    def __init__(
-        self,
-        *,
-        feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None,
-        confidence: float | Mapping[Any, float] | None = None,
-        max_stages: int | None = None,
-        method: str = "auto",
-        objectives: Sequence[str] = DEFAULT_OBJECTIVES,
-        pick: str | int = USUAL,
-        limits: LimitsAsked = None,
-        subclassifier: Any = None,
-        share_fits: bool = False,
-        sample_rows: int | None = None,
-        C: float = 1.0,
-        scale: bool = True,
-        validation_share: float | str = AUTO,
-        reject_label: Any = None,
-        answer_rejected: bool = False,
-        penalties: Mapping[Any, float] | None = None,
-        error_costs: Mapping[Any, int] | None = None,
-        hand_over: float | None = None,
-        call_cost: float = 1.0,
-        call_cost_per_feature: float = 0.0,
-        positive: Any = None,
-        removal: bool = True,
-        answer_accuracy: float | None = None,
-        confidence_level: float = 0.95,
-        calibration_share: float = 0.25,
-        enumeration_budget: int = 10_000_000_000,
-        emsco_options: EmscoOptions | None = None,
-        time_limit_s: float | None = None,
-        n_jobs: Where = None,
-        random_state: Any = None,
-    ) -> None:
-        self.feature_costs = feature_costs
-        self.confidence = confidence
-        self.max_stages = max_stages
-        self.method = method
-        self.objectives = objectives
-        self.pick = pick
-        self.limits = limits
-        self.subclassifier = subclassifier
-        self.share_fits = share_fits
-        self.sample_rows = sample_rows
-        self.C = C
-        self.scale = scale
-        self.validation_share = validation_share
-        self.reject_label = reject_label
-        self.answer_rejected = answer_rejected
-        self.penalties = penalties
-        self.error_costs = error_costs
-        self.hand_over = hand_over
-        self.call_cost = call_cost
-        self.call_cost_per_feature = call_cost_per_feature
-        self.positive = positive
-        self.removal = removal
-        self.answer_accuracy = answer_accuracy
-        self.confidence_level = confidence_level
-        self.calibration_share = calibration_share
-        self.enumeration_budget = enumeration_budget
-        self.emsco_options = emsco_options
-        self.time_limit_s = time_limit_s
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None
+    confidence: float | Mapping[Any, float] | None = None
+    method: Annotated[str, one_of(*STAGE_METHODS)] = "auto"
+    objectives: Sequence[str] = DEFAULT_OBJECTIVES
+    limits: LimitsAsked = None
+    subclassifier: Any = None
+    C: Annotated[float, as_positive] = 1.0
+    scale: bool = True
+    validation_share: Annotated[float | str, _as_share] = AUTO
+    answer_rejected: bool = False
+    penalties: Mapping[Any, float] | None = None
+    error_costs: Mapping[Any, int] | None = None
+    hand_over: float | None = None
+    emsco_options: EmscoOptions | None = None
+    n_jobs: Annotated[Where, as_where] = None
 
     def fit(
         self,
@@ -361,8 +304,6 @@ class MultiStageClassifier(StagedAnswers):
         limit = as_positive_seconds(self.time_limit_s, "time_limit_s")
         stop = cancellation or Cancellation()
         budget = Budget(limit, seed=seed, report=report, cancellation=stop, study=study)
-        if self.sample_rows is not None:
-            as_count(self.sample_rows, "sample_rows", at_least=10)
         self.problem_ = state_problem(self, sampled_rows(rows, self.sample_rows, seed), budget)
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
         check_choice(self.problem_, self.pick, self.limits)

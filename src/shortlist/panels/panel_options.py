@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._validation import AUTO
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, decimal_steps
@@ -16,8 +17,6 @@ from shortlist.panels.answer_log import AnswerLog, can_agree, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import (
     BY_CONFIDENCE,
-    IGNORED,
-    PLURALITY,
     UNANSWERED,
     ConfidenceScale,
     JudgeVotes,
@@ -50,10 +49,10 @@ from shortlist.panels.objectives import (
 )
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Cases
+from shortlist.panels.settings import PanelSettings
 from shortlist.results.error_costs import ErrorCosts, losses_of
 from shortlist.tables.splits import CASE_SHARE
 
-AUTO = "auto"
 FEWEST_CASES = 20
 """Least number of cases of known truth for a choice."""
 FEW_CASES = 20_000
@@ -62,42 +61,26 @@ NOISY_CASES = 500
 """Number of cases below which the loss of a cheaper panel stays open (decision 91)."""
 
 
-@dataclass(frozen=True)
-class PanelOptions:
-    """Options of panels, and of their choice.
+@dataclass(frozen=True, kw_only=True)
+class PanelOptions(PanelSettings):
+    """Options of panels, and of their choice."""
 
-    `decide`, one of ``"auto"`` and ``"logistic"`` and ``"dawid-skene"`` and ``"votes"`` and
-    ``"weighted-votes"`` and ``"agreement"``: how answers of several judges are decided; one vote for each is
-    always a candidate. ``auto`` is agreement cascades, weighted votes, and logistic regression for up to five
-    judges or where they tell how sure they are, and otherwise the model of Dawid and Skene; of free text
-    agreement and votes alone, and of scores alone confidence. `votes`, one of ``"plurality"`` and
-    ``"majority"``: which class wins votes: the one with most, or the one with more than half. `missing`, one
-    of ``"ignored"`` and ``"counted"``: whether the votes of the silent count in the denominator. `ties`, one
-    of ``"unanswered"`` and ``"first"``: what is decided where votes are equal: nothing, or the first of the
-    equal classes. `final`: what the last stage
-    does where it is not sure. `max_stages`: from 1 to 3. `error_costs`: what answering the first class costs
-    where the second is right; 1 for every mistake by default. No answer, an empty first class, costs as much
-    as the worst answer by default. `test_share`: the share of the cases in the hold-out set, from 0.05 to
-    0.5. None is a quarter, and no hold-out set where cases are few; see
-    :func:`all_choose`. `demand`: what is to be promised; half of the cases calibrate and measure then.
-    `positive`: the positive class of recall and specificity; by default the last of the sorted ones.
-    `router`: features of the log, which cost nothing, that may choose among panels before the first call,
-    or answer alone.
-    """
-
-    decide: str = AUTO
-    votes: str = PLURALITY
-    missing: str = IGNORED
-    ties: str = UNANSWERED
-    final: Final = field(default_factory=Final)
-    max_stages: int = 3
-    error_costs: ErrorCosts = field(default_factory=dict)
     test_share: float | None = CASE_SHARE
+    """Share of the cases in the hold-out set; None is a quarter, and none where cases are few."""
+    final: Final = field(default_factory=Final)
+    """Action of the last stage where it is not sure."""
+    error_costs: ErrorCosts = field(default_factory=dict)
+    """Cost of answering the first class where the second is right, 1 for every mistake by default. No answer,
+    an empty first class, costs as much as the worst answer by default.
+    """
     demand: Demand | None = None
+    """Promise to make; half of the cases calibrate and measure then."""
     n_folds: int = 5
     seed: int = 0
-    positive: str | None = None
     router: tuple[str, ...] = ()
+    """Features of the log, which cost nothing, that may choose among panels before the first call, or answer
+    alone.
+    """
 
 
 def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
@@ -108,10 +91,7 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
     Raises BadInputError .
     """
     _check_cases(log)
-    if options.max_stages not in {1, 2, 3}:
-        raise BadInputError("max_stages", "must be 1, 2 or 3", repr(options.max_stages))
-    if options.test_share is not None and not 0.05 <= options.test_share <= 0.5:
-        raise BadInputError("test_share", "must be from 0.05 to 0.5", f"{options.test_share:g}")
+    options.check()
     if options.demand is not None and options.test_share not in {None, CASE_SHARE}:
         why = "as half of the cases calibrate and measure then"
         raise BadInputError("test_share", f"must come without a promise, {why}", f"{options.test_share:g}")

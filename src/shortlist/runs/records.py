@@ -35,7 +35,8 @@ def _plain(value: Any) -> Any:
     """Return the JSON form of a value; the text if it has none."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    is_estimator = hasattr(value, "get_params")  # whose text has its class and what is not usual
+    if dataclasses.is_dataclass(value) and not isinstance(value, type) and not is_estimator:
         value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return [[_plain(name), _plain(each)] for name, each in value.items()]

@@ -2,7 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, TypeAlias
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
+from shortlist._options import check_fields
 from shortlist._validation import as_seed
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
@@ -131,11 +133,18 @@ Check: TypeAlias = Callable[[Any, str], object]
 """Function that refuses a bad value of the named option, with one sentence."""
 
 
-class TableClassifier(ClassifierMixin, BaseEstimator, ABC):
+@dataclass(kw_only=True, eq=False)
+class SeedSettings:
+    """Seed of an estimator."""
+
+    random_state: Annotated[Any, as_random_state] = None
+
+
+class TableClassifier(ClassifierMixin, BaseEstimator, SeedSettings, ABC):
     """Classifier of rows with text, categories and gaps, which counts every row once."""
 
-    CHECKS: ClassVar[dict[str, Check]] = {"random_state": as_random_state}
-    """Check of each option that can be checked alone, in this order."""
+    CHECKS: ClassVar[dict[str, Check]] = {}
+    """Check of each option that is no field and can be checked alone, in this order."""
 
     classes_: Labels
 
@@ -161,6 +170,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, ABC):
     def check_options(self, y: Labels) -> None:
         """Refuse unusable classes and options, before any long work."""
         classes_of(y, name="the target", most=self.MOST_CLASSES)
+        check_fields(self)
         for option, check in self.CHECKS.items():
             check(getattr(self, option), option)
 

@@ -38,13 +38,11 @@ class FoldOptions:
 PruneSettings = as_settings(
     "pruning methods",
     [FoldOptions, PoolOptions, ExactMethodOptions],
-    but={"costs", "pool", "trust", "time_limit", "probabilities"},
+    but={"costs", "pool", "trust", "time_limit_s", "probabilities"},
 )
 """Settings of pruning methods."""
 
-OF_SOME_PRUNERS = (
-    ((EXACT,), {one.name for one in fields(ExactMethodOptions)} - {"voting", "refit", "time_limit"}),
-)
+OF_SOME_PRUNERS = (((EXACT,), {one.name for one in fields(ExactMethodOptions)} - {"voting", "refit"}),)
 """Pairs of some methods and the settings that only these have."""
 
 
@@ -114,7 +112,7 @@ def chosen_methods(
 
     wanted = of_settings(ExactMethodOptions, settings)
     if asked.time_limit is not None:
-        wanted = replace(wanted, time_limit=asked.time_limit)
+        wanted = replace(wanted, time_limit_s=asked.time_limit)
     check_method(EXACT, wanted)
     pool = options.given(asked.learning.X, asked.learning.y, asked.dropped, asked.notes)
     chosen: dict[str, Any] = pruning_methods(methods)

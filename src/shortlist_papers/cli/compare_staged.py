@@ -29,7 +29,7 @@ STAGES = "stages"
 StageSettings = as_settings(
     "multi-stage classifiers",
     [PriceOptions, GoalOptions, StageClassifierOptions, StageSearchOptions],
-    but={"costs", "objectives", "limit", "pick", "time_limit", "recall", "budget"},
+    but={"costs", "objectives", "limit", "pick", "time_limit_s", "recall", "enumeration_budget"},
 )
 """Settings of methods with stages."""
 
@@ -91,7 +91,7 @@ def compare_stages(
     learning, labels = asked.learning, asked.learning.y.to_numpy()
     prices = of_settings(PriceOptions, settings, costs=asked.costs)
     goals = of_settings(GoalOptions, settings, objectives=asked.objectives or USUAL_OBJECTIVES)
-    search = of_settings(StageSearchOptions, settings, time_limit=asked.time_limit)
+    search = of_settings(StageSearchOptions, settings, time_limit_s=asked.time_limit)
     objectives = stage_objective_names(goals.objectives)
     paper = prices.paper()
     chosen = stage_methods(

@@ -132,7 +132,8 @@ def test_what_cannot_be_read_is_said(text: str, message: str) -> None:
 @dataclass(frozen=True)
 class Size:
     rows: Annotated[int, typer.Option(help="How many rows.")]
-    columns: int = 3
+    columns: Annotated[int, typer.Option(help="How many columns.")] = 3
+    depth: int = 1  # without a help no option
 
 
 def test_fields_are_options_where_the_group_stands_and_come_back_as_the_group() -> None:
@@ -169,7 +170,7 @@ class One:
 
 @dataclass(frozen=True)
 class Front:
-    pick: str = "ideal"
+    pick: Annotated[str, typer.Option()] = "ideal"
 
 
 BY_KIND: dict[str, tuple[type, ...]] = {"one": (One,), "--objectives": (Front,)}

@@ -2,9 +2,9 @@
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import typer
 
@@ -18,6 +18,7 @@ from shortlist.cli.options.shared import (
     PromiseOptions,
     cell_rules,
 )
+from shortlist.panels.settings import PanelSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,8 +117,8 @@ class LogOptions:
         return replace(self, fold=self.fold or theirs).read(logs, router, saved.classes)
 
 
-@dataclass(frozen=True)
-class PolicyOptions:
+@dataclass(frozen=True, kw_only=True)
+class PolicyOptions(PanelSettings):
     """Panels."""
 
     objectives: Annotated[
@@ -149,15 +150,6 @@ class PolicyOptions:
         str | None,
         typer.Option(help=f"{FINAL}: answer (the default), reject, or hand-over=PRICE to a person."),
     ] = None
-    decide: Annotated[
-        str, "How answers are combined: logistic, dawid-skene, votes, weighted-votes, agreement or auto."
-    ] = "auto"
-    votes: Annotated[str, "Which class wins votes: plurality (the most) or majority (more than half)."] = (
-        "plurality"
-    )
-    missing: Annotated[
-        str, "Whether a majority is of the votes heard (ignored) or of all votes (counted)."
-    ] = "ignored"
     router: Annotated[
         str | None,
         typer.Option(
@@ -165,40 +157,21 @@ class PolicyOptions:
             "or answer without asking.",
         ),
     ] = None
-    max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 3
-    ties: Annotated[
-        str, "What equal votes decide: nothing (unanswered), or the first of the equal classes."
-    ] = "unanswered"
-    positive: Annotated[str | None, "Class that counts as positive; by default the last one, sorted."] = None
     error_costs: ErrorCostsText = None
-    test_share: Annotated[
-        float | None,
-        "Share of the cases in the hold-out set; by default 0.25, or 0 with at most 20,000 cases.",
-    ] = None
 
     def made(self, promised: PromiseOptions, seed: int) -> "PanelOptions":
         """Return the options of the search."""
-        from shortlist._validation import as_choice
         from shortlist.errors import BadInputError
         from shortlist.guarantees.guarantee import as_demand
-        from shortlist.panels.decisions import MISSING, TIES, VOTE_RULES
-        from shortlist.panels.learning import LEARNERS
-        from shortlist.panels.panel_options import AUTO, PanelOptions
+        from shortlist.panels.panel_options import PanelOptions
 
-        as_choice(self.decide, "decide", (AUTO, *LEARNERS))
-        as_choice(self.votes, "votes", VOTE_RULES)
-        as_choice(self.missing, "missing", MISSING)
-        as_choice(self.ties, "ties", TIES)
-        if self.test_share is not None and not 0.05 <= self.test_share <= 0.5:
-            raise BadInputError("test_share", "must be from 0.05 to 0.5", f"{self.test_share:g}")
+        self.check()
         if not 0 <= self.margin < math.inf:
             raise BadInputError("margin", "must be a finite number of at least 0", f"{self.margin!r}")
         options = PanelOptions(
-            decide=self.decide, votes=self.votes, missing=self.missing, ties=self.ties,
-            final=read_final(self.final or "answer"),
-            max_stages=self.max_stages,
-            test_share=self.test_share, seed=seed, error_costs=read_error_costs(self.error_costs),
-            router=free_columns(self.router), positive=self.positive,
+            **{one.name: getattr(self, one.name) for one in fields(PanelSettings)},
+            final=read_final(self.final or "answer"), seed=seed,
+            error_costs=read_error_costs(self.error_costs), router=free_columns(self.router),
         )  # fmt: skip
         if promised.answer_accuracy is None:
             return options
@@ -252,22 +225,15 @@ class PolicyOptions:
         return tuple(names)
 
 
-@dataclass(frozen=True)
 class ComparedPolicy(PolicyOptions):
     """The search for a panel to compare with."""
 
-    objectives: Annotated[
-        str | None, "Objectives, such as max accuracy, min price; by default those of the saved panel."
-    ] = None
-    pick: Annotated[
-        str | None, "Point of the front, as for panel; by default the best for at most the saved one's price."
-    ] = None
-    final: Annotated[
-        str | None, "What happens to unsure cases, as for panel; by default as in the saved panel."
-    ] = None
-    router: Annotated[
-        str | None, "Columns that cost nothing, such as length,topic; by default the saved panel's."
-    ] = None
+    AS_SETTINGS: ClassVar = {
+        "objectives": "Objectives, such as max accuracy, min price; by default those of the saved panel.",
+        "pick": "Point of the front, as for panel; by default the best for at most the saved one's price.",
+        "final": "What happens to unsure cases, as for panel; by default as in the saved panel.",
+        "router": "Columns that cost nothing, such as length,topic; by default the saved panel's.",
+    }
 
 
 def in_senses(objectives: "Sequence[str]") -> str:

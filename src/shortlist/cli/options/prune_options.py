@@ -3,24 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 import typer
 
 from shortlist._options import Needs
-from shortlist._words import any_of
 from shortlist.cli.options.error_costs import ErrorCostsText, costs_of_labels
 from shortlist.cli.options.settings import Fills, excludes, needs, read_numbers
 from shortlist.cli.options.shared import (
     POINT,
     POOL,
     PROTOCOL,
-    SECONDS_HELP,
     WHAT_MATTERS,
     MeasureOptions,
     Trust,
 )
-from shortlist.solvers import SOLVERS
+from shortlist.ensembles.committees.options import AnswerSettings, ExactSettings, SizeSettings, TimeSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,18 +53,8 @@ def _prices_matter(given: Mapping[str, Any]) -> bool:
 FITS = Needs("a pool that is fitted here", _fits)
 
 
-@dataclass(frozen=True)
-class AnswerOptions:
+class AnswerOptions(AnswerSettings):
     """Answers of the committee."""
-
-    voting: Annotated[
-        str,
-        "How members answer: auto, hard (by votes), averaged (by the mean probability), or soft (the mean "
-        "also selects the members; only with exact and greedy-means).",
-    ] = "auto"
-    probabilities: Annotated[
-        str, "Scores of predict: auto (calibrated, by whatever decides), mean or shares."
-    ] = "auto"
 
     def rule_pruner(self, method: str, pool: "Pool | None", seed: int, jobs: int) -> "RulePruner":
         """Return the unfitted pruner of a rule."""
@@ -192,51 +180,17 @@ class PoolOptions:
         return {name: cost for name, cost in costs.items() if name not in gone}
 
 
-@dataclass(frozen=True)
-class SizeOptions:
-    """Limits on the committees that may be chosen."""
-
-    positive: Annotated[str | None, "Class that counts as positive; by default the last one, sorted."] = None
-    min_size: Annotated[int, "Fewest members."] = 1
-    max_size: Annotated[int | None, "Most members."] = None
-    time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}, for search and proof.")] = 60.0
+PRICED = Needs(
+    "members that have prices",
+    lambda given: given["costs"] is not None or given["pool"] is not None,
+    "add `costs='FILE'` with `answers=True`, or a pool with prices",
+)
 
 
-@dataclass(frozen=True)
-class ExactMethodOptions(SizeOptions, AnswerOptions):
+class ExactMethodOptions(ExactSettings, AnswerOptions):
     """Exact pruning."""
 
-    objective: Annotated[
-        str,
-        typer.Option(
-            help="Objective: auto, accuracy, balanced-accuracy, theta-weighted, recall or specificity; or "
-            "weights, such as tp=1,tn=1,fp=-5,fn=0 or one for each class. With voting=soft also log-loss, "
-            "brier, or a metric with +auto: recall+auto chooses members as auto does, and decides for recall."
-        ),
-    ] = "auto"
-    diversity: Annotated[
-        str,
-        "Limits on diversity: none, average, each, or numbers such as each=0.2,mean=0.4 or "
-        "double-fault:mean=0.1.",
-    ] = "none"
-    max_cost: Annotated[
-        float | None,
-        "Most that the members may cost together.",
-        Needs(
-            "members that have prices",
-            lambda given: given["costs"] is not None or given["pool"] is not None,
-            "add `costs='FILE'` with `answers=True`, or a pool with prices",
-        ),
-    ] = None
-    refit: Annotated[
-        bool,
-        "Whether the selected members are fitted again on all training rows; in a comparison only if it is "
-        "set to yes.",
-        FITS,
-    ] = True
-    solver: Annotated[
-        str, f"Solver of the proof: auto; or {any_of(SOLVERS)}, which then solves the integer program alone."
-    ] = "auto"
+    MARKS: ClassVar = {"max_cost": (PRICED,), "refit": (FITS,)}
 
     def exact_pruner(
         self, pool: "Pool | None", costs: list[float] | None, seed: int, jobs: int | None
@@ -244,23 +198,12 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
         """Return the unfitted pruner that proves."""
         from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 
-        return ExactPruner(
-            pool,
-            objective=_numbers_or_name(self.objective, "objective"),
-            positive=self.positive,
-            diversity=_read_diversity(self.diversity),
-            min_size=self.min_size,
-            max_size=self.max_size,
-            member_costs=costs,
-            max_cost=self.max_cost,
-            time_limit_s=self.time_limit,
-            solver=self.solver,
-            refit=self.refit,
-            n_jobs=jobs,
-            random_state=seed,
-            voting=self.voting,
-            probabilities=self.probabilities,
-        )
+        read = {
+            "objective": _numbers_or_name(str(self.objective), "objective"),
+            "diversity": _read_diversity(str(self.diversity)),
+            "member_costs": costs,
+        }
+        return ExactPruner(pool, n_jobs=jobs, random_state=seed, **vars(self) | read)
 
 
 @dataclass(frozen=True)
@@ -318,8 +261,8 @@ class PickOptions(MeasureOptions):
         return RULES_SAVED[as_choice(self.pick, "--pick", [*RULES_SAVED, *OWN_OBJECTIVES])]
 
 
-@dataclass(frozen=True)
-class FrontOptions(SizeOptions):
+@dataclass(kw_only=True)
+class FrontOptions(TimeSettings, SizeSettings):
     """A front of several objectives."""
 
     objectives: Annotated[
@@ -352,12 +295,12 @@ class FrontOptions(SizeOptions):
         return FrontPruner(
             pool,
             objectives=[text.strip() for text in str(self.objectives).split(",")],
-            positive=self.positive,
             pick=read_pick(pick or "ideal", COMMITTEE_PICKS),
+            positive=self.positive,
             min_size=self.min_size,
             max_size=self.max_size,
             member_costs=costs,
-            time_limit_s=self.time_limit,
+            time_limit_s=self.time_limit_s,
             n_jobs=jobs,
             random_state=seed,
         )

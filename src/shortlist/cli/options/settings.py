@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get
 
 import typer
 
-from shortlist._options import Needs, Of, marks_of
+from shortlist._options import Flag, Needs, Of, marks_of
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.errors import BadInputError
 
@@ -65,10 +65,47 @@ class Setting:
     name: str
 
 
+def hints_of(kind: type) -> dict[str, Any]:
+    """Return the annotated types of a dataclass, as the command reads them.
+
+    A field that is marked as an option of its own is one, of the text that is typed for it. A dataclass may
+    have further marks of fields that it inherits (``MARKS``), or words of those that are typed with ``--set``
+    here (``AS_SETTINGS``).
+    """
+    hints = get_type_hints(kind, include_extras=True)
+    for name, marks in getattr(kind, "MARKS", {}).items():
+        hints[name] = Annotated[hints[name], *marks]
+    for name, words in getattr(kind, "AS_SETTINGS", {}).items():
+        hints[name] = Annotated[hints[name].__origin__, words]
+    for name, hint in hints.items():
+        marks = marks_of(hint)
+        if any(isinstance(mark, Flag) for mark in marks):
+            told = next(mark for mark in marks if isinstance(mark, str))
+            option = typer.Option(f"--{typed(name)}", help=told)
+            others = [mark for mark in marks if not isinstance(mark, str | Flag)]
+            hints[name] = Annotated[_as_typed(hint.__origin__), option, *others]
+    return hints
+
+
+def _as_typed(hint: Any) -> Any:
+    """Return the type of what is typed: text, where a value may be text."""
+    return str if str in get_args(hint) else hint
+
+
+def option_fields(kind: type) -> list[dataclasses.Field[Any]]:
+    """Return the fields of a dataclass that the command has as options: those with a help."""
+    hints = hints_of(kind)
+    return [
+        one
+        for one in dataclasses.fields(kind)
+        if any(isinstance(mark, str) or hasattr(mark, "help") for mark in marks_of(hints[one.name]))
+    ]
+
+
 def setting_fields(kind: type) -> dict[str, Setting]:
     """Return the settings of a dataclass, by the names of the fields."""
     found = {}
-    for field, hint in get_type_hints(kind, include_extras=True).items():
+    for field, hint in hints_of(kind).items():
         told = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, str)]
         if told:
             found[field] = Setting(hint.__origin__, told[0], told[1] if told[1:] else typed(field))
@@ -82,9 +119,9 @@ def as_settings(title: str, kinds: Sequence[type], *, but: Container[str] = ()) 
     """
     made = {}
     for kind in kinds:
-        hints = get_type_hints(kind, include_extras=True)
-        for one in dataclasses.fields(kind):
-            told = [getattr(mark, "help", mark) for mark in hints[one.name].__metadata__]
+        hints = hints_of(kind)
+        for one in option_fields(kind):
+            told = [getattr(mark, "help", mark) for mark in marks_of(hints[one.name])]
             words = sorted(told, key=lambda each: not isinstance(each, str))  # marks come last
             if one.name not in but:
                 made[one.name] = (one.name, Annotated[hints[one.name].__origin__, *words], one.default)
@@ -186,7 +223,7 @@ def options_of(command: Any) -> dict[str, str]:
     named = settings | {one.name: one.opts[0] for one in command.params if one.opts[0].startswith("--")}
     hints: dict[str, Any] = {}
     for kind in kinds.values():
-        hints |= get_type_hints(kind, include_extras=True)
+        hints |= hints_of(kind)
     hints |= getattr(command.callback, "__annotations__", {})
     filled: dict[str, str] = {}
     for name, option in named.items():
@@ -280,7 +317,7 @@ def read_numbers(text: str, option: str) -> dict[str, float]:
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has every field of its dataclass parameters as an option of its own.
+    """Return a command that has every field with a help of its dataclass parameters as an option of its own.
 
     Such a parameter must be keyword-only, and the dataclass needs nothing but its fields. The command line
     shows the options in the order of the fields, with their annotations and defaults. A field that two
@@ -290,15 +327,16 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Size:
-    ...     rows: int = 20
-    ...     columns: int = 3
+    ...     rows: Annotated[int, typer.Option(help="Rows.")] = 20
+    ...     columns: Annotated[int, typer.Option(help="Columns.")] = 3
+    ...     seed: int = 0
     >>> @grouped
     ... def show(*, size: Size, title: str = "") -> None:
     ...     print(size, title)
     >>> list(inspect.signature(show).parameters)
     ['rows', 'columns', 'title']
     >>> show(rows=1, columns=2, title="small")
-    Size(rows=1, columns=2) small
+    Size(rows=1, columns=2, seed=0) small
     """
     taken = inspect.signature(command).parameters
     annotated = {name: one.annotation for name, one in taken.items()}
@@ -311,8 +349,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             flat[name] = parameter
             continue
         kind, settings = kinds[name], setting_fields(kinds[name])
-        hints = get_type_hints(kind, include_extras=True)
-        for one in dataclasses.fields(kind):
+        hints = hints_of(kind)
+        for one in option_fields(kind):
             default = parameter.empty if one.default is dataclasses.MISSING else one.default
             if one.name in settings:
                 usual[one.name] = default
@@ -329,7 +367,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             SETTINGS, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Settings
         )
         flat |= {"json": json} if json is not None else {}
-    fields = {name: [one.name for one in dataclasses.fields(kind)] for name, kind in kinds.items()}
+    fields = {name: [one.name for one in option_fields(kind)] for name, kind in kinds.items()}
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
@@ -379,7 +417,7 @@ def refuse_unmet(kind: type, given: Mapping[str, Any], values: Mapping[str, Any]
 
     Raises BadInputError for the first such field.
     """
-    for name, mark in unmet(get_type_hints(kind, include_extras=True), values):
+    for name, mark in unmet(hints_of(kind), values):
         if name in given:
             raise _in_vain([f"`{name}`"], mark)
 
@@ -408,13 +446,14 @@ def refuse_unused(
     callback: Any = context.command.callback
     hints = dict(callback.__annotations__)
     for kind in getattr(callback, "groups", ()):
-        hints |= get_type_hints(kind, include_extras=True)
+        hints |= hints_of(kind)
     for name, mark in unmet(hints, context.params):
         if is_given(context, name):
             vain.setdefault((mark.verb, mark.what), (mark, []))[1].append(name)
     for mark, names in vain.values():
         named = options_of(context.command)
-        raise _in_vain([named.get(name, name) for name in names], mark)
+        typed_names = [named.get(name, name) for name in names]
+        raise _in_vain(sorted(typed_names, key=lambda each: each.startswith("--set ")), mark)
 
 
 def _in_vain(options: Sequence[str], mark: Needs) -> BadInputError:

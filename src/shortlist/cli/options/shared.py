@@ -10,13 +10,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import typer
 
 from shortlist._words import counted
 from shortlist.cli.options.settings import Fills, needs, read_names
 from shortlist.cli.text.output import complain
+from shortlist.guarantees.settings import PromiseSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -244,7 +245,7 @@ class StudyOptions:
             yield NO_STUDY
             return
         with open_study(self.study, say=complain) as study:
-            if study.noted("begun") is not None and context.params.get("time_limit") is not None:
+            if study.noted("begun") is not None and time_limit_in(context.params) is not None:
                 complain("note: the time limit starts again.")
             study.ask(context.command_path.partition(" ")[2], sys.argv[1:])
             known = study.n_finished
@@ -261,18 +262,12 @@ class StudyOptions:
 OF_A_PROMISE = needs("answer_accuracy", "NUMBER")
 
 
-@dataclass(frozen=True)
-class PromiseOptions:
+@dataclass(kw_only=True)
+class PromiseOptions(PromiseSettings):
     """Promises about answers to new rows."""
 
-    answer_accuracy: Annotated[
-        float | None,
-        typer.Option(
-            help="Promised share of correct answers on new rows, such as 0.9. A calibration set fixes the "
-            "threshold of confidence; rows below it get no answer."
-        ),
-    ] = None
-    confidence_level: Annotated[float, "Confidence in the promise of --answer-accuracy.", OF_A_PROMISE] = 0.95
+    MARKS: ClassVar = {"confidence_level": (OF_A_PROMISE,)}
+
     anyway: Annotated[
         bool,
         "Whether to write the model even if nothing can be promised; it then answers no row.",
@@ -299,6 +294,12 @@ def no_class(y: Any) -> str | None:
     return None if y.dtype.kind == "O" else "REJECT"
 
 
+def time_limit_in(given: Mapping[str, Any]) -> float | None:
+    """Return the time limit among the values of a command's parameters."""
+    limit: float | None = given.get("time_limit_s", given.get("time_limit"))
+    return limit
+
+
 def check_shared(given: Mapping[str, Any]) -> None:
     """Refuse shared options that are out of range whatever the files hold.
 
@@ -311,7 +312,7 @@ def check_shared(given: Mapping[str, Any]) -> None:
         as_seed(given["seed"], "--seed")
     if given.get("workers") is not None:
         as_where(given["workers"], "--workers")
-    as_positive_seconds(given.get("time_limit"), "--time-limit")
+    as_positive_seconds(time_limit_in(given), "--time-limit")
     if given.get("answer_accuracy") is not None:
         from shortlist.guarantees.guarantee import as_demand
 

@@ -1,16 +1,17 @@
 """Options of `shortlist stage`, their checks, and the reading of their values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from shortlist._options import Needs
 from shortlist.cli.options.error_costs import FINAL, ErrorCostsText, read_error_costs
 from shortlist.cli.options.settings import Fills, excludes, needs, read_names, read_numbers, read_pairs
-from shortlist.cli.options.shared import POINT, SECONDS_HELP, WHAT_MATTERS, LimitTexts, check_shared
+from shortlist.cli.options.shared import WHAT_MATTERS, LimitTexts, check_shared
+from shortlist.multistage.settings import GoalSettings, SearchSettings
 
 if TYPE_CHECKING:
     from shortlist.multistage.presets import Preset
@@ -85,9 +86,14 @@ def measured(objective: str) -> Needs:
     )
 
 
-@dataclass(frozen=True)
-class GoalOptions:
+EVALUATED = measured("evaluation_cost")
+
+
+@dataclass(kw_only=True)
+class GoalOptions(GoalSettings):
     """Objectives, and the point that predicts."""
+
+    MARKS: ClassVar = {"call_cost": (EVALUATED,), "call_cost_per_feature": (EVALUATED,)}
 
     objectives: Annotated[
         str,
@@ -97,18 +103,7 @@ class GoalOptions:
             "--error-costs by default error_cost,acquisition_cost."
         ),
     ] = USUAL_OBJECTIVES
-    pick: Annotated[
-        str,
-        typer.Option(
-            help=f"{POINT}, by the rule one-se (the cheapest with about the most right answers), norm (the "
-            "paper's), ideal, knee, weights or lexicographic, or by its number; it predicts."
-        ),
-    ] = "one-se"
     limit: LimitTexts = None
-    positive: Annotated[
-        str | None,
-        "Class that counts as positive, whose recall is shown; by default the last one, sorted.",
-    ] = None
     penalty: Annotated[
         str | None,
         "Loss of accuracy for a wrong answer, by true class, such as ill=0.5,well=0.1.",
@@ -125,20 +120,12 @@ class GoalOptions:
         ),
         Fills("hand_over"),
     ] = None
-    call_cost: Annotated[
-        float,
-        "Cost of one call of a classifier, or of each member that it asks, for evaluation_cost.",
-        measured("evaluation_cost"),
-    ] = 1.0
-    call_cost_per_feature: Annotated[
-        float, "Additional cost of a call for each feature that it reads.", measured("evaluation_cost")
-    ] = 0.0
 
     def arguments(self, labels: Any) -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
         return {
             "objectives": stage_objective_names(self.objectives),
-            "pick": point_or_rule(self.pick),
+            "pick": point_or_rule(str(self.pick)),
             "positive": None if self.positive is None else as_label(self.positive, labels),
             "penalties": read_penalties((self.penalty or "").split(",") if self.penalty else (), labels),
             "call_cost": self.call_cost,
@@ -184,19 +171,12 @@ class StageClassifierOptions:
         "Trees of a forest, or rounds of boosting; by default 50.",
         OF_ENSEMBLES,
     ] = None
-    share_fits: Annotated[
-        bool,
-        "Whether one classifier serves all sets of features during the search.",
-        OF_ENSEMBLES,
-        excludes("recall"),
-    ] = False
 
     def arguments(self) -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
         from shortlist.multistage.subclassifiers.foreign_subclassifiers import stage_classifier
 
-        made = stage_classifier(self.subclassifier, self.ensemble_size)
-        return {"subclassifier": made, "share_fits": self.share_fits}
+        return {"subclassifier": stage_classifier(self.subclassifier, self.ensemble_size)}
 
 
 EVOLVES = Needs(
@@ -208,23 +188,22 @@ EVOLVES = Needs(
 )
 
 
-@dataclass(frozen=True)
-class StageSearchOptions:
+ENUMERATES = Needs(
+    "--method auto without recall or rules",
+    lambda given: (given["method"], given["rules"], given["recall"]) == ("auto", None, None),
+)
+
+
+@dataclass(kw_only=True)
+class StageSearchOptions(SearchSettings):
     """Search for stage assignments."""
 
-    max_stages: Annotated[int | None, "Most stages; by default 4, or the number of features."] = None
-    removal: Annotated[
-        bool, "Whether features may be left out of all stages; no: the last buys all left."
-    ] = True
-    budget: Annotated[
-        int,
-        "Most stage assignments that auto enumerates.",
-        Needs(
-            "--method auto without recall or rules",
-            lambda given: (given["method"], given["rules"], given["recall"]) == ("auto", None, None),
-        ),
-        Fills("enumeration_budget"),
-    ] = 10_000_000_000
+    MARKS: ClassVar = {
+        "enumeration_budget": (ENUMERATES,),
+        "sample_rows": (excludes("recall"),),
+        "share_fits": (OF_ENSEMBLES, excludes("recall")),
+    }
+
     population: Annotated[int | None, "Individuals of a generation of emsco.", EVOLVES] = None
     generations: Annotated[int | None, "Most generations of emsco.", EVOLVES] = None
     rules: Annotated[
@@ -235,15 +214,6 @@ class StageSearchOptions:
         "Number of seeds with which emsco runs beside an enumeration, to report what share of the front it "
         "finds.",
         Fills("seeds", "n_seeds"),
-    ] = None
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            help=f"{SECONDS_HELP}; by default {AUTO_SECONDS:g} with --method auto, else none (inf)."
-        ),
-    ] = None
-    sample_rows: Annotated[
-        int | None, "Search with at most this many rows; by default with all.", excludes("recall")
     ] = None
 
     def evolution(self, paper: "Preset | None") -> "EmscoOptions":
@@ -263,16 +233,13 @@ class StageSearchOptions:
     def arguments(self, method: str, paper: "Preset | None") -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
         method = stage_method(method, self.recall, self.rules)
-        usual_limit = AUTO_SECONDS if method == "auto" else None
-        return {
-            "max_stages": self.max_stages,
+        own = {one.name: getattr(self, one.name) for one in fields(SearchSettings)}
+        if self.time_limit_s is None and method == "auto":
+            own["time_limit_s"] = AUTO_SECONDS
+        return own | {
             "scale": paper is None or paper.standardised,
-            "removal": self.removal,
             "method": method,
-            "enumeration_budget": self.budget,
             "emsco_options": self.evolution(paper),
-            "time_limit_s": usual_limit if self.time_limit is None else self.time_limit,
-            "sample_rows": self.sample_rows,
         }
 
 
@@ -293,9 +260,9 @@ def check_stage(given: Mapping[str, Any]) -> None:
 
     check_shared(given)
     as_choice(given["subclassifier"], "--subclassifier", list(STAGE_KINDS))
-    for name in ("ensemble_size", "max_stages", "recall", "budget"):
+    for name in ("ensemble_size", "max_stages", "recall", "enumeration_budget"):
         if given[name] is not None:
-            as_count(given[name], name, at_least=int(name != "budget"))
+            as_count(given[name], name, at_least=int(name != "enumeration_budget"))
     point_or_rule(given["pick"])
     objectives = stage_objective_names(given["objectives"])
     check_objectives(objectives, () if given["costs"] is None else objectives)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import AUTO
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.asking import EarlyAnswers
 from shortlist.ensembles.committees.committee import Committee, MemberAnswers
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection
+from shortlist.ensembles.committees.options import LimitSettings
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.pickles import saved_from
 from shortlist.tables.fingerprints import Fingerprint, RowsOfTable, table_fingerprint
@@ -85,26 +85,14 @@ def record_rows(
 
 
 @saved_from("shortlist.ensembles")
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """Goal that a committee was chosen for, and its limits."""
+@dataclass(kw_only=True)
+class Terms(LimitSettings):
+    """Goal that a committee was chosen for, and its limits, as ``ExactPruner`` takes them."""
 
     goal: Any = "accuracy"
     """Objective of the choice. Labels in its weights are replaced by indices, or by ``tp`` and ``tn``."""
-    positive: Any = None
-    """The positive class of two; None where a plurality or a mean decides."""
-    diversity: Any = "none"
-    """Limits on the diversity of members, as ``ExactPruner`` takes them."""
-    min_size: int = 1
-    max_size: int | None = None
     why_sizes: str = ""
     """Reason for the sizes, where they were not requested; otherwise empty."""
-    member_costs: tuple[float, ...] | None = None
-    """Price of each classifier of the pool."""
-    max_cost: float | None = None
-    """Largest sum of the members' prices."""
-    solver: str = AUTO
-    """Solver requested for the proof."""
     probabilities: str | None = None
     """Requested source of probabilities, as pruners take it; None where a file does not name it."""
     reject_label: Any = None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._validation import AUTO, as_choice, as_count, as_workers
+from shortlist._validation import AUTO, as_choice, as_count
 from shortlist._words import all_of
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.asking import EarlyAnswers
@@ -24,6 +24,7 @@ from shortlist.ensembles.committees.committee import (
     PROBABILITY_SOURCES,
     Committee,
 )
+from shortlist.ensembles.committees.options import PoolSettings
 from shortlist.ensembles.committees.probabilities import fit_probabilities
 from shortlist.ensembles.estimators.rows import (
     PruningRows,
@@ -79,13 +80,11 @@ class EnsembleClassifier(TableClassifier):
         return reject_label_for(None, self.classes_)
 
 
-class PoolPruner(EnsembleClassifier):
+class PoolPruner(EnsembleClassifier, PoolSettings):
     """Base of estimators that choose members of a pool; without a pool they fit one on a part of the rows."""
 
     VOTING: ClassVar[tuple[str, ...]] = (HARD, AVERAGED)
     """Ways in which committees of this kind may answer."""
-
-    CHECKS = TableClassifier.CHECKS | {"n_classifiers": as_count, "n_jobs": as_workers}
 
     voting: str
     voting_: str = HARD
@@ -100,23 +99,6 @@ class PoolPruner(EnsembleClassifier):
     _names: tuple[str, ...]
     _seed: int
     cross_fitted_: CrossFittedPool | None = None
-
-    def __init__(
-        self,
-        pool: Any = None,
-        *,
-        voting: str = HARD,
-        probabilities: str = AUTO,
-        n_classifiers: int = 100,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.pool = pool
-        self.voting = voting
-        self.probabilities = probabilities
-        self.n_classifiers = n_classifiers
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def __sklearn_clone__(self) -> Self:
         """Return an unfitted copy with the same pool: its classifiers stay fitted in searches and folds.

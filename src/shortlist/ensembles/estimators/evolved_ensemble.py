@@ -96,8 +96,6 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier, EvolutionSettings):
     True
     """
 
-    random_state: Any = None
-
     is_alone_ = False
     """Whether the best individual of the last generation answers in place of the ensemble."""
 

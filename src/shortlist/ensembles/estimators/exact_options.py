@@ -6,18 +6,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import AUTO, as_choice, as_count, as_positive_seconds
+from shortlist._validation import AUTO, as_choice, as_count
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.committee import MEANS
 from shortlist.ensembles.committees.facts import HELD_OUT, OUT_OF_FOLD
+from shortlist.ensembles.committees.options import ExactSettings
 from shortlist.ensembles.estimators.base import (
     AVERAGED,
     HARD,
     SOFT,
     PoolPruner,
 )
-from shortlist.ensembles.goals.diversity import DiversityLimits, Setting, diversity_limits
+from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import for_classes, weights_of
 from shortlist.ensembles.pools.answers import (
@@ -51,58 +52,12 @@ NO_QUESTION = {
 PRUNING_ROWS = (AUTO, OUT_OF_FOLD, HELD_OUT)
 
 
-class ExactOptions(PoolPruner):
+class ExactOptions(PoolPruner, ExactSettings):
     """Options of :class:`~shortlist.ensembles.estimators.exact_pruner.ExactPruner`."""
 
     VOTING: ClassVar[tuple[str, ...]] = (AUTO, HARD, AVERAGED, SOFT)
 
-    CHECKS = PoolPruner.CHECKS | {"time_limit_s": as_positive_seconds}
-
-    refit: bool
-    pruning_rows: str
-
-    def __init__(
-        self,
-        pool: Any = None,
-        *,
-        objective: str | Mapping[str, float] = AUTO,
-        voting: str = AUTO,
-        probabilities: str = AUTO,
-        positive: Any = None,
-        diversity: Setting = "none",
-        min_size: int = 1,
-        max_size: int | None = None,
-        member_costs: Sequence[float] | None = None,
-        max_cost: float | None = None,
-        time_limit_s: float | None = 60,
-        node_limit: int | None = None,
-        solver: str = AUTO,
-        pruning_rows: str = AUTO,
-        refit: bool = True,
-        n_classifiers: int = 100,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            pool,
-            voting=voting,
-            probabilities=probabilities,
-            n_classifiers=n_classifiers,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.objective = objective
-        self.positive = positive
-        self.diversity = diversity
-        self.min_size = min_size
-        self.max_size = max_size
-        self.member_costs = member_costs
-        self.max_cost = max_cost
-        self.time_limit_s = time_limit_s
-        self.node_limit = node_limit
-        self.solver = solver
-        self.pruning_rows = pruning_rows
-        self.refit = refit
+    result_: Any
 
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work.

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from shortlist._options import plain_signature
 from shortlist._validation import as_positive_seconds
 from shortlist.ensembles.committees.ballots import Mean
 from shortlist.ensembles.committees.chosen import Terms, member_answers, record_rows, rows_counted_on
@@ -55,6 +57,8 @@ from shortlist.tables.fingerprints import RowsOfTable
 
 
 @saved_from("shortlist")
+@plain_signature
+@dataclass(kw_only=True, eq=False, repr=False)
 class ExactPruner(ExactOptions):
     """The best members of a pool and the best threshold, by integer programming, with proof.
 
@@ -191,8 +195,6 @@ class ExactPruner(ExactOptions):
     >>> str(pruned.status_), pruned.gap_
     ('optimal', 0.0)
     """
-
-    result_: Any
 
     is_repeated = False
     """Whether this fit repeats a choice that is proved elsewhere, and takes search alone."""

@@ -1,13 +1,14 @@
 """Scikit-learn estimators of the pruning rules; thin shells around functions."""
 
 from abc import abstractmethod
-from functools import partial
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import AUTO, as_choice, as_count
+from shortlist._options import count, one_of, plain_signature
+from shortlist._validation import AUTO
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Terms, record_rows
 from shortlist.ensembles.committees.evidence import evidence_of_rule
@@ -100,8 +101,13 @@ class RulePruner(PoolPruner):
         return np.ones(len(self.members_), dtype=np.int64)
 
 
+@plain_signature
+@dataclass(kw_only=True, eq=False, repr=False)
 class PluralityPruner(RulePruner):
     """Base of the pruners that choose members by their votes."""
+
+    voting: str = HARD
+    probabilities: str = AUTO
 
     @abstractmethod
     def _choose(self, votes: ClassVotes, seed: int) -> Members:
@@ -117,6 +123,8 @@ class PluralityPruner(RulePruner):
         self.voting_ = self.voting
 
 
+@plain_signature
+@dataclass(kw_only=True, eq=False, repr=False)
 class BaselinePruner(PluralityPruner):
     """The whole pool, or its classifier that is right most often alone: what committees are compared with.
 
@@ -162,28 +170,7 @@ class BaselinePruner(PluralityPruner):
         The classes, sorted: those of a given pool, otherwise those of the rows.
     """
 
-    CHECKS = PoolPruner.CHECKS | {"rule": partial(as_choice, choices=BASELINES)}
-
-    def __init__(
-        self,
-        pool: Any = None,
-        *,
-        rule: str = "full",
-        voting: str = HARD,
-        probabilities: str = AUTO,
-        n_classifiers: int = 100,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            pool,
-            voting=voting,
-            probabilities=probabilities,
-            n_classifiers=n_classifiers,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.rule = rule
+    rule: Annotated[str, one_of(*BASELINES)] = "full"
 
     def _choose(self, votes: ClassVotes, _seed: int) -> Members:
         self.ordering_ = keep_all(votes) if self.rule == "full" else keep_best(votes)
@@ -215,6 +202,8 @@ class BackfittingPruner(PluralityPruner):
 
 
 @saved_from("shortlist")
+@plain_signature
+@dataclass(kw_only=True, eq=False, repr=False)
 class GreedyMeansPruner(RulePruner):
     """Members that a greedy search with replacement, repeated in bags, chooses by their mean probability.
 
@@ -273,29 +262,10 @@ class GreedyMeansPruner(RulePruner):
 
     VOTING: ClassVar[tuple[str, ...]] = (SOFT,)
 
-    CHECKS = RulePruner.CHECKS | {"n_steps": as_count, "n_bags": partial(as_count, at_least=0)}
-
-    def __init__(
-        self,
-        pool: Any = None,
-        *,
-        n_steps: int = 30,
-        n_bags: int = 20,
-        probabilities: str = AUTO,
-        n_classifiers: int = 100,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            pool,
-            voting=SOFT,
-            probabilities=probabilities,
-            n_classifiers=n_classifiers,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.n_steps = n_steps
-        self.n_bags = n_bags
+    voting: str = field(default=SOFT, init=False)
+    probabilities: str = AUTO
+    n_steps: Annotated[int, count()] = 30
+    n_bags: Annotated[int, count(at_least=0)] = 20
 
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work."""

@@ -7,11 +7,12 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
+from shortlist._options import count
+from shortlist._validation import as_choice, as_positive_seconds, as_seed
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
@@ -32,6 +33,7 @@ from shortlist.methods.solrep.reference_points import (
     plane_scales,
 )
 from shortlist.methods.solrep.reference_solves import Answers, solve_adaptively, solve_reference_points
+from shortlist.methods.solrep.settings import ReferenceSettings
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Limits, Solver
 from shortlist.results.front import Front
@@ -39,8 +41,6 @@ from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import NO_STUDY, Budget, Study
 from shortlist.runs.budget import Progress, Report, silent
 from shortlist.runs.workers import Where
-
-REFERENCE_RULES = ("hit-and-run", "adaptive")
 
 DEVIATIONS = (
     (
@@ -95,37 +95,22 @@ The walk itself is as printed: every step gives a point, without thinning and wi
 
 
 @dataclass(frozen=True)
-class SolRepSettings:
-    """Rule for reference points, and limits on solving their programs.
+class SolRepSettings(ReferenceSettings):
+    """Reference points, and how their programs are solved."""
 
-    `n_points`: number of reference points, each with at most one program. The anchors take two more
-    programs per objective. `rule`, one of ``"hit-and-run"`` and ``"adaptive"``: rule for the reference
-    points. Hit-and-run points are chosen beforehand: they lie on a random walk in the plane through the
-    anchors, within the linear relaxation. An adaptive point lies inside the largest box that may still hold
-    points (:mod:`shortlist.methods.solrep.unexplored_boxes`), two thirds of the way up from its least
-    values, with weights that balance the objectives. A box whose lower part is empty is solved as a whole
-    the next time. Lower ends of boxes come from linear relaxations, which are not counted as programs.
-    Adaptive points depend on each other, so they take one worker. `objective`: the objective that
-    hit-and-run programs minimise, the others being bounded. Default: that of the widest range of the
-    anchors in steps. `solve_limit_s`, `solve_limit_nodes`: limits of each program. Nodes do not depend on
-    the clock. `check`: whether an answer that depends on the solver is checked. Reduced costs prove that
-    nothing is better, or a second program searches the columns that they leave, with another seed of the
-    solver. `chunk_size`: number of reference points per chunk, neighbours together.
-    """
-
-    n_points: int = 1000
-    rule: str = "hit-and-run"
-    objective: str | None = None
-    solve_limit_s: float | None = None
     solve_limit_nodes: int | None = None
+    """Limit of each program besides `solve_limit_s`; nodes do not depend on the clock."""
     check: bool = True
-    chunk_size: int = 25
+    """Whether an answer that rests on the solver is checked: reduced costs prove that nothing is better, or a
+    second program looks for it in the columns that they leave, with another seed of the solver.
+    """
+    chunk_size: Annotated[int, count()] = 25
+    """Reference points per chunk, neighbours together."""
 
     def __post_init__(self) -> None:
-        as_choice(self.rule, "rule", REFERENCE_RULES)
-        object.__setattr__(self, "n_points", as_count(self.n_points, "n_points", at_least=0))
-        object.__setattr__(self, "chunk_size", as_count(self.chunk_size, "chunk_size"))
-        as_positive_seconds(self.solve_limit_s, "solve_limit_s")
+        super().__post_init__()
+        for name in ("n_points", "chunk_size"):  # a study records them as numbers of Python
+            object.__setattr__(self, name, int(getattr(self, name)))
 
     @property
     def each(self) -> Limits:
