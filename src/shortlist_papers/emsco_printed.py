@@ -36,7 +36,7 @@ class PrintedFigure:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return the 95 % interval of one further split; that of shares lies between 0 and 100."""
+        """Return the 95 % interval of one further split, clipped to 0 to 100 for shares."""
         mean, half = float(self.values.mean()), margin(self.values, ONE_SPLIT)
         if self.panel.endswith("points"):
             return mean - half, mean + half

@@ -108,7 +108,7 @@ def paper_problem(folder: Path | None, name: str, *, max_stages: int, split: int
     `folder`: folder that is searched before the cache. `name`: key of :data:`SETS`, or Synthetic30.
     `max_stages`: k. `split`: number of the split, 50 : 25 : 25; it is added to the seed in :data:`SPLITS`.
 
-    The last four are kept with all fits, so that the runs of one process share their classifiers.
+    The last four results are cached with all fits, so that the runs of one process share their classifiers.
     """
     table = paper_table(folder, name)
     X, y = table.X, table.y
@@ -233,9 +233,9 @@ def measure_landscape(folder: Path | None, sample: int = SAMPLE, *, budget: Budg
 
 
 def random_assignments(problem: StageProblem, n: int, rng: np.random.Generator) -> NDArray[np.int8]:
-    """Return stage assignments of at most k stages, each drawn with the same probability.
+    """Return random assignments of at most k stages, all with the same probability, ``(n, n_features)``.
 
-    Each is a list of stage numbers without gaps, so lists are drawn until enough have none.
+    Drawn assignments with gaps in their stage numbers are dropped, and further ones are drawn.
     """
     found: list[NDArray[np.int8]] = []
     while len(found) < n:

@@ -68,7 +68,7 @@ def volumes(rows: ProductRows) -> PaperPicture | None:
 
 
 def optimal_shares(found: Rows) -> PaperPicture | None:
-    """Return the picture of the sets against complete fronts: the share of each set on the front."""
+    """Return a picture of the share of each set's points that are on the complete front, by system."""
     names = list(dict.fromkeys(str(row["system"]) for row in found))
     sets = {"solrep": "SolRep, here", "the authors' set": "SolRep, the authors' set", "ibed": "IBED, here"}
     lines = []

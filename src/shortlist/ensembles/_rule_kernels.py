@@ -1,11 +1,11 @@
-"""Kernels of pruning rules: votes of members, the lead of rows, and who is best.
+"""Kernels of pruning rules: votes of members, leads of rows, and the best classifier.
 
-In all of them ``tally[i, c]`` counts the members that give row i class c, beginning at
+In all kernels ``tally[i, c]`` is the number of members that give row i class c, plus the start value of
 :func:`~shortlist.ensembles.votes.hard_votes.no_votes`. The *lead* of a row is the number of votes of its true
-class ahead of the strongest rival, one less where the rival is the lower class and so wins ties. The row is
-decided right iff its lead is at least 0. Of equal scores the classifier that is right most often alone
-(``alone``) wins, then the lowest index. Callers allocate everything: allocation inside costs seconds of
-compilation.
+class minus that of the strongest rival, and one less where the rival is the lower class and so wins ties. The
+row is decided right if and only if its lead is at least 0. Of classifiers with equal scores, the one that is
+right most often alone (``alone``) wins, then the lowest index. Callers allocate all arrays, as allocation
+inside costs seconds of compilation.
 """
 
 from typing import NamedTuple
@@ -20,12 +20,12 @@ NO_ONE = -1
 
 
 class CodedRows(NamedTuple):
-    """Rows and the votes on them; see :class:`ClassVotes`."""
+    """Rows with the votes on them; see :class:`ClassVotes`."""
 
     codes: ByteTable
-    """Class that each classifier votes for, ``(n_rows, n_classifiers)``."""
+    """Index of the class that each classifier votes for, ``(n_rows, n_classifiers)``."""
     columns: ByteTable
-    """The same transposed."""
+    """Transposed `codes`, ``(n_classifiers, n_rows)``."""
     labels: Bytes
     """True classes, ``(n_rows,)``."""
     counts: Counts
@@ -33,26 +33,26 @@ class CodedRows(NamedTuple):
 
 
 class Climb(NamedTuple):
-    """State of a climb."""
+    """State of hill climbing."""
 
     alone: Longs
-    """Samples on which each classifier is right alone, ``(n_classifiers,)``."""
+    """Number of samples that each classifier decides right alone, ``(n_classifiers,)``."""
     tally: ShortTable
-    """Votes of the members, of the shape of ``no_votes``."""
+    """Votes of the members for each row and class, in the shape of ``no_votes``."""
     scores: Longs
-    """Increment of the score by each classifier, ``(n_classifiers,)``."""
+    """Increase of the score by adding each classifier, ``(n_classifiers,)``."""
     left: Mask
     """Mask of the classifiers that may still join, ``(n_classifiers,)``."""
 
 
 def coded_rows(votes: ClassVotes) -> CodedRows:
-    """Return votes as the kernels want them."""
+    """Return votes in the form that the kernels take."""
     return CodedRows(votes.codes, votes.columns, votes.labels, votes.counts)
 
 
 @kernel("int64(int32[:, ::1], int64, int64)")
 def lead(tally: Shorts, row: int, label: np.int64) -> np.int64:
-    """Return the lead of a row."""
+    """Return the lead of a row, as a number of votes."""
     own = np.int64(tally[row, label])
     least = own + 1
     for c in range(tally.shape[1]):
@@ -67,7 +67,10 @@ def lead(tally: Shorts, row: int, label: np.int64) -> np.int64:
 
 @kernel("int64(int64[::1], boolean[::1], int64[::1])")
 def best_left(scores: Longs, left: Mask, alone: Counts) -> int:
-    """Return the classifier with the highest score among those left, or NONE; see above for equal ones."""
+    """Return the index of the classifier with the highest score among those left, or :data:`NO_ONE`.
+
+    Ties are decided as in the module's docstring.
+    """
     pick = NO_ONE
     for k in range(len(scores)):
         if left[k] and (
@@ -89,7 +92,7 @@ def add_votes(columns: ClassCodes, rows: Longs, n_rows: int, member: int, change
 
 @kernel("void(uint8[:, ::1], uint8[::1], int64[::1], int64[::1])")
 def count_right(codes: ClassCodes, labels: ClassCodes, counts: Counts, right: Longs) -> None:
-    """Add to `right` the samples on which each classifier is right."""
+    """Add to `right` the number of samples that each classifier decides right alone."""
     for i in range(len(labels)):
         label = labels[i]
         weight = counts[i]
@@ -99,7 +102,7 @@ def count_right(codes: ClassCodes, labels: ClassCodes, counts: Counts, right: Lo
 
 @kernel("void(CodedRows, int32[:, ::1], int64[::1], int64[::1])")
 def count_prefixes(rows: CodedRows, tally: Shorts, order: Longs, right: Longs) -> None:
-    """Count the samples that every prefix of an order decides right."""
+    """Set `right` to the number of samples that every prefix of an order decides right."""
     columns, labels, counts = rows.columns, rows.labels, rows.counts
     for step in range(len(order)):
         sure = 0
@@ -112,7 +115,7 @@ def count_prefixes(rows: CodedRows, tally: Shorts, order: Longs, right: Longs) -
 
 @kernel("int64(CodedRows, int32[:, ::1], int64[::1], int64, int64[::1])")
 def score_additions(rows: CodedRows, tally: Shorts, listed: Longs, n_rows: int, gains: Longs) -> int:
-    """Return the number of right samples in the rows now, and set the increments by each classifier.
+    """Return the number of samples decided right now, and set `gains` to the change by each classifier.
 
     The rows are the first `n_rows` that are listed.
     """
@@ -143,9 +146,9 @@ def score_additions(rows: CodedRows, tally: Shorts, listed: Longs, n_rows: int, 
 
 @kernel("int64(CodedRows, int32[:, ::1], int64[::1], int64[::1])")
 def keep_near_rows(rows: CodedRows, tally: Shorts, near: Longs, right: Longs) -> int:
-    """List the rows whose decision one replacement can change, and return how many.
+    """Set `near` to the rows whose decision one replacement can change, and return their number.
 
-    ``right[0]`` becomes the number of samples whose rows stay right.
+    ``right[0]`` is set to the number of samples whose rows stay right.
     """
     labels, counts = rows.labels, rows.counts
     n_near = 0
@@ -162,7 +165,7 @@ def keep_near_rows(rows: CodedRows, tally: Shorts, near: Longs, right: Longs) ->
 
 @kernel("void(CodedRows, Climb, int64[::1], int64[::1], int64[::1])")
 def climb_by_accuracy(rows: CodedRows, climb: Climb, listed: Longs, order: Longs, right: Longs) -> None:
-    """Add the classifier with which most samples are right, until all are members."""
+    """Add the classifier with which most samples are right, again and again, until all are members."""
     scores, left = climb.scores, climb.left
     for step in range(len(order)):
         sure = score_additions(rows, climb.tally, listed, len(listed), scores)
@@ -177,10 +180,10 @@ def climb_by_accuracy(rows: CodedRows, climb: Climb, listed: Longs, order: Longs
 def climb_with_backfitting(
     rows: CodedRows, climb: Climb, listed: Longs, near: Longs, members: Longs, right: Longs
 ) -> None:
-    """Add as :func:`climb_by_accuracy`, and after every addition replace members while that helps.
+    """Add classifiers as :func:`climb_by_accuracy`, and replace members after each while that helps.
 
-    Row s of `members` receives the s + 1 members after the revision, ``right[s]`` the samples that they
-    decide right.
+    Row s of `members` receives the s + 1 members after the revision, and ``right[s]`` the number of samples
+    that they decide right.
     """
     tally, scores, left = climb.tally, climb.scores, climb.left
     n_rows = len(listed)

@@ -1,4 +1,4 @@
-"""Evolution on one table: evolve on all rows, and measure by evolving again, or on held-out rows."""
+"""Evolution on one table, on all rows; further evolutions, or held-out rows, measure its result."""
 
 import dataclasses
 import functools
@@ -50,42 +50,43 @@ if TYPE_CHECKING:  # its kernels take seconds to load, which exact pruning need 
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 
 ENSEMBLE, BEST_SINGLE = "evolved", "best_single"
-"""Rules that are measured side by side: the ensemble, and the best individual of the last generation."""
+"""Names of the rules that are measured: the ensemble, and the best individual of the last generation."""
 
 OUTER_PARTS, MOST_DEALS = 5, 2
-"""Parts of a partition, outside each of which evolution starts again, and most partitions. What learns again
-needs more rows than what chooses again among fitted classifiers (decision 150).
+"""Number of parts of a partition, outside each of which evolution starts again, and largest number of
+partitions. Evolution, which learns again, needs more rows than a new choice among fitted classifiers
+(decision 150).
 """
 
 MOST_ANSWERS = 2_000_000_000
-"""Answers of individuals to rows, in all evolutions that measure: 6 to 60 million take a second of processor
-time, by the search space.
+"""Largest number of answers of individuals to rows in all evolutions that measure. A second of processor time
+gives 6 to 60 million answers, depending on the search space.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvolvedTable(MeasuredTable):
-    """An ensemble evolved on a table, and what it and the best individual of the last generation do."""
+    """Ensemble evolved on a table, with the figures of the ensemble and of the best individual."""
 
     classifier: "EvolutionaryEnsembleClassifier" = field(kw_only=False)
     saved: "EvolutionaryEnsembleClassifier"
-    """Model of the rule that the advice names."""
+    """Model of the rule that the advice recommends."""
     rule_saved: str = ENSEMBLE
     is_held_out: bool = False
-    """Whether rows of the table were held out to measure."""
+    """Whether rows of the table were held out for measurement."""
     is_alone: bool = False
-    """Whether the ensemble is the best individual."""
+    """Whether the ensemble consists of the best individual alone."""
 
     @property
     def names(self) -> dict[str, str]:
-        """Names of the rules in a sentence; the same where the ensemble is the best individual."""
+        """Names of the rules for sentences; both are the same where the ensemble is the best individual."""
         size = len(self.classifier.members_)
         ensemble = "its best individual alone" if self.is_alone else f"the ensemble of {size}"
         return {ENSEMBLE: ensemble, BEST_SINGLE: "its best individual alone"}
 
     @property
     def limits_of_measuring(self) -> str:
-        """Sentence on what held-out rows can tell and cannot; empty where other rows measure."""
+        """Sentence on the differences that held-out rows can show; empty where other rows measure."""
         if self.advice is None or not self.is_held_out:
             return ""
         return held_out_in_words(self.advice.difference, self.n_rows["test"])
@@ -105,20 +106,20 @@ def evolve_table(
 ) -> EvolvedTable:
     """Evolve an ensemble on all rows, and measure it beside its best individual.
 
-    Where five more evolutions fit, as :data:`MOST_ANSWERS` says, figures come from repeated choice
-    (:mod:`shortlist.results.repeated_choice`): evolution starts again outside each of five parts of the rows,
-    and answers the part, for one or two partitions. Else, and by the paper's protocol, a tenth is held out,
-    stratified, and measures an ensemble that evolves on the others and is saved as it is. Rows to test take
-    the place of both. Raises BadInputError if a class has too few rows to be in both parts, or an option
-    cannot be used.
+    There is repeated choice (:mod:`shortlist.results.repeated_choice`) where the number of answers of five
+    more evolutions is at most :data:`MOST_ANSWERS`. Evolution then starts again outside each of five parts of
+    the rows, and answers the part, for one or two partitions. Otherwise, and by the paper's protocol, a tenth
+    of the rows is held out, stratified, and measures an ensemble that evolves on the others and is saved as
+    it is. Test rows replace both. Raises BadInputError if a class has too few rows to be in both parts, or an
+    option cannot be used.
 
-    `y`: two classes or more, ``(n_samples,)``. `classifier`: unfitted. `seed`: of the parts. `cases`: of
-    which case each row is, ``(n_samples,)``. All rows of a case are in one part. `measuring`: rows to test,
-    how much worse still is as good, and the rule whose model is saved. `work`: workers that evolve again;
-    progress; a way to stop; and the study that keeps the state of evolution and the parts that were measured.
-    Evolution that is stopped leaves the ensemble so far, without figures of repeated choice. `most_answers`:
-    answers of individuals to rows in all evolutions that measure. `long_s`: seconds of evolution from
-    which on the workers evolve again, as they take time to start.
+    `y`: two classes or more, ``(n_samples,)``. `classifier`: unfitted. `seed`: seed of the parts. `cases`:
+    case of each row, ``(n_samples,)``; all rows of a case are in one part. `measuring`: rows to test, the
+    margin of equivalence, and the rule whose model is saved. `work`: workers for further evolutions,
+    progress, cancellation, and the study that keeps the state of evolution and the measured parts. If
+    evolution is stopped, the result has the ensemble so far, without figures of repeated choice.
+    `most_answers`: largest number of answers of individuals to rows in all evolutions that measure. `long_s`:
+    seconds of evolution from which on workers run the further ones, as they take time to start.
     """
     from shortlist.ensembles.estimators.evolved_ensemble import best_alone
 
@@ -180,7 +181,10 @@ def evolve_table(
 
 
 def _n_deals(classifier: "EvolutionaryEnsembleClassifier", n_rows: int, most_answers: int) -> int:
-    """Return the number of partitions for repeating evolution: by its answers, as a clock must not decide."""
+    """Return the number of partitions for further evolutions.
+
+    It depends on the number of answers, as a clock would not be reproducible.
+    """
     n_answers = n_rows * classifier.population_size * classifier.n_generations
     return min(MOST_DEALS, most_answers // (OUTER_PARTS * n_answers))
 
@@ -190,7 +194,10 @@ def _places(classifier: "EvolutionaryEnsembleClassifier", rows: Any) -> NDArray[
 
 
 def _parts(table: TableRows, n_deals: int, seed: int, cases: Cases | None) -> Parts:
-    """Deal the rows with values to parts; the others evolve nothing, and are in none."""
+    """Return the part of each row, partition by partition.
+
+    Rows without any value are in no part, as nothing is evolved on them.
+    """
     valued = np.flatnonzero(~empty_rows(table.X))
     dealt = deal_parts(table.y[valued], seed, cases_of_rows(cases, valued), n_parts=OUTER_PARTS, most=n_deals)
     parts = np.full((len(dealt), len(table.y)), IN_NO_FOLD, dtype=np.int8)
@@ -209,10 +216,10 @@ def _repeated(
     rules: "Mapping[str, EvolutionaryEnsembleClassifier]", table: TableRows, parts: Parts, work: Work, *,
     is_long: bool,
 ) -> tuple[dict[str, Measured], NDArray[np.intp]]:  # fmt: skip
-    """Measure both rules by evolving again outside each part; nothing where the work was stopped.
+    """Return the figures of both rules, by evolving again outside each part; none if the work was stopped.
 
-    Returns the indices of the true classes, too, of each row as often as it is measured. `is_long`: whether
-    the workers evolve, and not this process.
+    Also returns the indices of the true classes, of each row once for every partition. `is_long`: whether
+    workers evolve, and not this process.
     """
     classes, again = rules[ENSEMBLE].classes_, choices_again(parts)
     study = work.study.part("parts")
@@ -245,9 +252,9 @@ def evolve_part(  # units pass arguments by place
     classifier: "EvolutionaryEnsembleClassifier", X: Any, y: Labels, kept: RowNumbers, held: RowNumbers, *,
     budget: Budget,
 ) -> dict[str, list[int]]:  # fmt: skip
-    """Return the classes that ensemble and best individual decide, as indices.
+    """Return the class indices that the ensemble and the best individual give the held-out rows, by rule.
 
-    `kept`: rows on which they evolve. `held`: rows that they answer.
+    `kept`: indices of the rows on which they evolve. `held`: indices of the rows that they answer.
 
     Words that only the held rows have count as missing, as in new rows.
     """

@@ -1,4 +1,4 @@
-"""Measurement of rules on rows that they were not made on: shares, intervals, differences, advice."""
+"""Measurement of rules on rows that did not make them: shares, intervals, differences, advice."""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -56,13 +56,13 @@ def reached_facts(
     max_cost: float | None = None,
     diversity: Setting = "none",
 ) -> dict[str, Any]:
-    """Return the cost and the diversity of a selection beside what was asked of them, for JSON.
+    """Return the cost and the diversity of a selection beside their limits, as a dict for JSON.
 
-    `right`: where each classifier of the pool is right, ``(n_rows, n_classifiers)``; failure credit asks for
-    nothing else, whatever the classes. `selection`: the members, ``(n_classifiers,)``; `names`: of these.
-    `costs`: cost of each classifier, ``(n_classifiers,)``. `diversity`: as of
-    :func:`shortlist.ensembles.goals.diversity.diversity_limits`; pairwise failure credit (PFC) is told
-    in any case, and the measure of the limits where it is another one.
+    `right`: mask of the right answers of the pool, ``(n_rows, n_classifiers)``; failure credit needs no
+    classes. `selection`: mask of the members, ``(n_classifiers,)``; `names`: their names. `costs`: cost of
+    each classifier, ``(n_classifiers,)``. `diversity`: limits as in
+    :func:`shortlist.ensembles.goals.diversity.diversity_limits`. Pairwise failure credit (PFC) is always
+    returned, and the measure of the limits where it is another one.
 
     >>> right = np.array([[True, False, True], [False, True, True], [True, True, False]])
     >>> told = reached_facts(right, np.array([True, True, False]), ("a", "b"), costs=[0.1, 0.2, 5])
@@ -103,13 +103,13 @@ def reached_facts(
 
 
 Ask = Callable[[Any], NDArray[Any]]
-"""Gets the index of the class that a rule decides for every row, or :data:`NO_CLASS`."""
+"""Function from rows to the index of the class that a rule decides for each, or :data:`NO_CLASS`."""
 
 NO_ANSWER = "no answer"
 """Heading of the rows without an answer."""
 
 NO_CLASS = -1
-"""Stands for the class of a row without an answer."""
+"""Index that stands for the class of a row without an answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,41 +117,45 @@ class Measured:
     """Decisions of a rule on the test rows."""
 
     decisions: NDArray[np.int64]
-    """Decisions by true class (first axis) and class decided, ``(n_classes, n_classes + 1)``; the last column
-    counts rows without an answer. Each row counts as often as it was measured.
+    """Number of decisions by true class (first axis) and class decided, ``(n_classes, n_classes + 1)``; the
+    last column is for rows without an answer. A row counts once for each measurement.
     """
     classes: Labels
     """The classes, sorted, ``(n_classes,)``."""
     positive: int
-    """Index of the positive class; means something with two classes only."""
+    """Index of the positive class; only used with two classes."""
     size: int
     """Number of members."""
     ms_per_1000_rows: float
-    """Wall-clock time of 1,000 answers."""
+    """Wall-clock time of 1,000 answers, in ms."""
     right: Mask
-    """Mask of the right rows, so that rules can be compared row by row, ``(times * n_rows,)``."""
+    """Mask of the right answers, so that rules can be compared row by row, ``(times * n_rows,)``."""
     price: float | None = None
-    """Price of asking all members for a row; None where they have no prices."""
+    """Price of asking all members about a row; None without prices."""
     times: int = 1
-    """Measurements of each row: with repeated choice one for every partition."""
+    """Number of measurements of each row; with repeated choice one for every partition."""
     parts: NDArray[np.int8] | None = None
-    """Part of each measurement, -1 for none, where the rule was fitted anew for every part; else None."""
+    """Part of each measurement, ``(times * n_rows,)``, -1 for no part; None unless the rule was fitted again
+    for every part.
+    """
     costs: Floats | None = None
-    """Cost of each answer and of none by class, ``(n_classes + 1, n_classes)``; None: errors are counted."""
+    """Cost of each answer, and of none, by class, ``(n_classes + 1, n_classes)``; None: errors are
+    counted.
+    """
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that measure."""
+        """Number of different rows that were measured."""
         return len(self.right) // self.times
 
     @property
     def accuracy(self) -> float:
-        """Share of the rows that are right."""
+        """Share of right answers, from 0 to 1."""
         return float(np.trace(self.decisions) / self.decisions.sum())
 
     @property
     def accuracy_interval(self) -> Interval:
-        """Wilson's interval of the accuracy, at 95 %; it allows for how far other fits are apart."""
+        """Wilson's interval of the accuracy, at 95 %, widened for the differences between fits."""
         right, n_rows = int(np.trace(self.decisions)), int(self.decisions.sum())
         interval = wilson_interval(right / self.times, n_rows / self.times)
         if self.parts is None:
@@ -161,7 +165,7 @@ class Measured:
 
     @property
     def balanced_accuracy(self) -> float:
-        """Mean over the classes of the share of their rows that are right."""
+        """Mean over the classes of the share of their rows with a right answer, from 0 to 1."""
         rows = self.decisions.sum(axis=1)
         return float(np.mean(np.diag(self.decisions)[rows > 0] / rows[rows > 0]))
 
@@ -175,7 +179,9 @@ class Measured:
 
     @property
     def confusions(self) -> NDArray[np.int64]:
-        """Rows by true class and class decided, ``(n_classes, n_classes + 1)``, the last without an answer.
+        """Number of rows by true class and class decided, ``(n_classes, n_classes + 1)``.
+
+        The numbers are means over the partitions.
 
         They are means over the partitions.
         """
@@ -183,12 +189,12 @@ class Measured:
 
     @property
     def unanswered(self) -> int:
-        """Rows without an answer, as a mean over the partitions."""
+        """Number of rows without an answer, as a mean over the partitions."""
         return int(self.confusions[:, -1].sum())
 
     @property
     def confusion(self) -> Confusion | None:
-        """The four kinds of decision, of rows that are answered; None with more than two classes."""
+        """Numbers of the four kinds of decision, of answered rows; None with more than two classes."""
         if len(self.classes) > 2:
             return None
         one, other = self.positive, 1 - self.positive
@@ -198,33 +204,39 @@ class Measured:
 
     @property
     def shares(self) -> list[ClassShare]:
-        """Shares of the rows of each class that are answered rightly, otherwise and not, with intervals."""
+        """Shares of the rows of each class with a right, a wrong and no answer, with intervals."""
         return class_shares((self.decisions / self.times).tolist(), self.classes.tolist())
 
     def shown_class(self, named: Any = None) -> str | None:
-        """Return the class of two whose recall is shown: a named one, or the rarer of unequal ones."""
+        """Return the class of two whose recall is shown: a named one, or the rarer one if sizes differ.
+
+        Otherwise None.
+        """
         place = None if named is None else self.classes.tolist().index(named)
         shown = shown_positive(self.decisions.tolist(), place)
         return None if shown is None else str(self.classes[shown])
 
     @property
     def error_cost(self) -> tuple[float, float, float] | None:
-        """Mean cost of errors of a row with its interval at 95 %; None where errors are only counted."""
+        """Mean cost of errors per row with its interval at 95 %; None where errors are only counted."""
         return (
             None if self.costs is None else cost_of_errors((self.decisions / self.times).tolist(), self.costs)
         )
 
     @property
     def only_answer(self) -> str | None:
-        """The class that every row is given; None where there are several."""
+        """Class that is given to every row; None where there are several."""
         return only_answer(np.flatnonzero(self.decisions[:, :-1].sum(axis=0)), self.classes)
 
     def against(self, other: "Measured") -> Difference:
-        """Return the difference of this rule from another one on the same rows."""
+        """Return the difference between this rule and another one on the same rows."""
         return difference_of(self.right, other.right, times=self.times, parts=self.parts)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the metrics for JSON; with more than two classes the decisions by true and decided class."""
+        """Return the metrics as a dict for JSON.
+
+        With more than two classes it has the decisions by true and decided class.
+        """
         counts = self.confusion
         names = [str(label) for label in self.classes]
         left = self.unanswered
@@ -257,7 +269,7 @@ class Measured:
 
 
 def measured_facts(test: Mapping[str, Measured]) -> dict[str, Any]:
-    """Return the metrics of every rule, and how it differs from the first one on the same rows."""
+    """Return the metrics of every rule, with its difference from the first rule on the same rows."""
     facts: dict[str, Any] = {}
     first = next(iter(test), "")
     for name, measured in test.items():
@@ -274,11 +286,14 @@ def measured_facts(test: Mapping[str, Measured]) -> dict[str, Any]:
 
 
 ERROR_COST = "error_cost"
-"""Objective of rules that are compared by what their errors cost."""
+"""Name of the objective that compares rules by the cost of their errors."""
 
 
 def with_costs(test: Mapping[str, Measured], by_class: Sequence[float] | None) -> dict[str, Measured]:
-    """Return rules with the costs of their errors; `by_class`: of a wrong answer, or None."""
+    """Return rules with the costs of their errors.
+
+    `by_class`: cost of a wrong answer about each class; None leaves the rules unchanged.
+    """
     if by_class is None:
         return dict(test)
     losses = np.array(by_class, dtype=np.float64)
@@ -287,14 +302,17 @@ def with_costs(test: Mapping[str, Measured], by_class: Sequence[float] | None) -
 
 
 def reported_figures(measured: Measured) -> dict[str, Figure]:
-    """Return the figures of a rule that a model file reports, as new rows are measured."""
+    """Return the figures of a rule that a model file stores, by name.
+
+    Later measurements on new rows have the same form.
+    """
     cost = {} if measured.error_cost is None else {COST_OF_ROW: measured.error_cost}
     recalls = {f"recall of {one.label}": one.right for one in measured.shares}
     return {ACCURACY: (measured.accuracy, *measured.accuracy_interval)} | cost | recalls
 
 
 def only_answer(decided: NDArray[Any], classes: Labels) -> str | None:
-    """Return the index of the one class that rows are decided for, None where there are several or no rows.
+    """Return the one class that is decided for all rows, as text; None for several classes or no rows.
 
     >>> healthy = only_answer(np.array([1, 1, NO_CLASS]), np.array(["ill", "well"]))
     >>> healthy, only_answer(np.array([1, 0]), np.array([0, 1]))
@@ -305,7 +323,7 @@ def only_answer(decided: NDArray[Any], classes: Labels) -> str | None:
 
 
 ENOUGH_S = 1.0
-"""Seconds of asking from which on it is timed no further."""
+"""Seconds of answering after which the time is measured no further."""
 
 
 def measure(
@@ -318,7 +336,7 @@ def measure(
     positive: int,
     cancellation: Cancellation | None,
 ) -> Measured:
-    """Count the decisions on test rows; a row without an answer is wrong."""
+    """Return the decisions on test rows, with their time; a row without an answer is wrong."""
     start = seconds_now()
     decided = np.asarray(ask(X), dtype=np.int64)
     once = (seconds_now() - start) / len(y)
@@ -340,10 +358,10 @@ def measured_of(
     times: int = 1,
     parts: NDArray[np.int8] | None = None,
 ) -> Measured:
-    """Count decisions; a row without an answer is wrong.
+    """Return the figures of given decisions; a row without an answer is wrong.
 
     `decided`, `truth`, ``(times * n_rows,)``: indices of classes, :data:`NO_CLASS` without an answer. `ms`:
-    wall-clock time of 1,000 answers. `parts`: as :class:`Measured` has them.
+    wall-clock time of 1,000 answers, in ms. `parts`: as in :class:`Measured`.
     """
     decisions = np.zeros((len(classes), len(classes) + 1), dtype=np.int64)
     np.add.at(decisions, (truth, np.where(decided == NO_CLASS, len(classes), decided)), 1)
@@ -353,9 +371,9 @@ def measured_of(
 def time_of_answers(
     ask: Ask, X: Any, *, once_s: float | None = None, cancellation: Cancellation | None = None
 ) -> float:
-    """Return the wall-clock time of 1,000 answers in ms, on 1,000 rows, three times or for a second.
+    """Return the wall-clock time of 1,000 answers in ms, measured three times or for a second.
 
-    `once_s`: seconds for one row that are known already, which will do where somebody waits for the end.
+    `once_s`: known seconds per row, which are used without a measurement if the work was cancelled.
     """
     if cancellation is not None and cancellation.cancelled and once_s is not None:
         return once_s * 1e6
@@ -372,10 +390,11 @@ def time_of_answers(
 
 @dataclass(frozen=True)
 class Advice:
-    """Rule to use by the measured rows, and how sure that is.
+    """Recommended rule by the measured rows, with the certainty of the recommendation.
 
-    `take`: its name among the rules. `verdict`, `difference`: of the first rule beside the best single one,
-    in the `objective`. `sentence`: what to do, and why. `names`: what the rules are called.
+    `take`: name of the recommended rule. `verdict`, `difference`: comparison of the first rule with the best
+    single one, in the `objective`. `sentence`: recommendation with its reason. `names`: names of the rules
+    for sentences.
     """
 
     take: str
@@ -387,13 +406,16 @@ class Advice:
 
     @property
     def is_alone(self) -> bool:
-        """Whether the first rule is the best single one."""
+        """Whether the first rule is the same as the best single one."""
         return self.names[next(iter(self.names))] == self.names["best_single"] or (
             self.verdict.word is Word.ALONE
         )
 
     def compared(self) -> str:
-        """Say the difference with its interval, and how many more rows decide; nothing of one member."""
+        """Return a sentence on the difference with its interval, and on the rows still needed.
+
+        Empty if both rules are the same.
+        """
         if self.is_alone:
             return ""
         first = next(iter(self.names))
@@ -403,11 +425,11 @@ class Advice:
         return told
 
     def told(self) -> str:
-        """Say the difference of the first rule and the best single one, with its interval."""
+        """Return the difference of the first rule and the best single one, with its interval, as text."""
         return difference_in_words(self.difference, self.objective)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the advice as a dict for JSON."""
         return {
             "take": self.take,
             "sentence": self.sentence,
@@ -439,7 +461,7 @@ class MeasuredTable:
 
 
 def held_out_in_words(difference: Difference, n_rows: int) -> str:
-    """Say which differences of accuracy held-out rows can show, and their limits.
+    """Return a sentence on the differences of accuracy that held-out rows can show, and on their limits.
 
     >>> held_out_in_words(Difference(0.01, (-0.04, 0.06), 0.7), 100)
     'The 100 held-out rows tell differences from 5 points on, of this model alone.'
@@ -450,7 +472,7 @@ def held_out_in_words(difference: Difference, n_rows: int) -> str:
 
 
 def difference_in_words(difference: Difference, objective: str) -> str:
-    """Say a difference with its interval, in points of the objective; sums and costs in the user's unit.
+    """Return a difference with its interval as text, in points of the objective.
 
     >>> difference_in_words(Difference(0.012, (-0.003, 0.027), 0.1), "balanced-accuracy")
     '+1.2 points of balanced accuracy (-0.3 to +2.7)'
@@ -476,14 +498,14 @@ def advise(
     verb: str = "Use",
     leans: bool = False,
 ) -> Advice:
-    """Return the rule to use: the first, the best single one, or all members.
+    """Return the recommended rule: the first, the best single one, or all members.
 
-    `test`: what each does on the measured rows: the first rule, ``best_single``, and perhaps ``full``.
-    `names`: what they are called in a sentence. `objective`, `worth`: what is compared, as
-    :func:`shortlist.ensembles.goals.weights.worth_of_right` returns it. `spent`: price of a row by the first
-    rule with early exit, where that is known. `most`: what members may cost together. `margin`: how much
-    worse still is as good. `leans`: whether an undecided verdict takes the first rule where neither
-    members nor errors have a price.
+    `test`: figures of each rule on the measured rows: the first rule, ``best_single``, and perhaps ``full``.
+    `names`: their names for sentences. `objective`, `worth`: objective and gains of right rows, as
+    :func:`shortlist.ensembles.goals.weights.worth_of_right` returns them. `spent`: price of a row by the
+    first rule with early exit, if known. `most`: largest sum of the members' costs. `margin`: loss up to
+    which a rule counts as equally good. `leans`: whether an undecided verdict takes the first rule where
+    neither members nor errors have a price.
     """
     first = next(iter(test))
     one, single = test[first], test["best_single"]

@@ -1,4 +1,4 @@
-"""Rows of one table that fit, select, calibrate and measure, and the pool that they fit."""
+"""Rows of one table for fitting, selection, calibration and measurement, with the pool fitted on them."""
 
 from typing import Any, NamedTuple
 
@@ -25,19 +25,21 @@ from shortlist.tables.splits import (
 )
 
 MOST_ROWS_REPEATED = 50_000
-"""Rows up to which all fit, select and measure by repeated choice (decisions 134 and 148)."""
+"""Largest number of rows that are all used to fit, select and measure by repeated choice (decisions 134 and
+148).
+"""
 
 
 class RowPlan(NamedTuple):
-    """Split of the rows: to fit and select, to calibrate a promise, and to measure."""
+    """Split of the rows into those to fit and select, to calibrate a promise, and to measure."""
 
     rest: RowNumbers
-    """Rows that fit and select."""
+    """Indices of the rows to fit and select."""
     calibration: RowNumbers
     tested: TableRows | None
-    """Rows held out, or of a file of their own; None: the rows that select measure by repeated choice."""
+    """Rows held out, or of another file; None: the selection rows measure by repeated choice."""
     fits_apart: bool
-    """Whether other rows fit than select."""
+    """Whether the fitting rows differ from the selection rows."""
 
 
 def plan_rows(
@@ -48,7 +50,7 @@ def plan_rows(
     seed: int,
     cases: Cases | None,
 ) -> RowPlan:
-    """Say which rows fit and select, calibrate and measure."""
+    """Return the split of the rows for fitting and selection, calibration and measurement."""
     everything = np.arange(len(table.y))
     is_large = len(everything) > MOST_ROWS_REPEATED
     rest, tested = everything, how.test
@@ -66,29 +68,32 @@ def plan_rows(
 
 
 class PoolRows(NamedTuple):
-    """A pool, and the rows of a table that fit it and that select its members."""
+    """Pool, with the rows of a table to fit it and to select its members."""
 
     pool: Any
     rest: TableRows
-    """All rows that fit or select."""
+    """All rows for fitting or selection."""
     cases: Cases | None
-    """Case of each of them."""
+    """Case of each of these rows; None without cases."""
     fitted: RowNumbers
-    """Numbers of the rows that fitted the pool."""
+    """Indices in `rest` of the rows on which the pool was fitted."""
     selecting: RowNumbers
-    """Numbers of the rows that select."""
+    """Indices in `rest` of the selection rows."""
     fits: bool = False
     """Whether the pool was fitted here."""
     n_raced: int = 0
-    """Classifiers that raced to be in it."""
+    """Number of classifiers that took part in a race; 0 without one."""
 
     @property
     def encoded(self) -> NDArray[np.float64] | None:
-        """The rest as a pool that was fitted on all of it has prepared them, ``(n_rows, n_columns)``."""
+        """All rows after the preprocessing of a pool fitted on them, ``(n_rows, n_columns)``.
+
+        None for other pools.
+        """
         return self.pool.encoded if self.fits and isinstance(self.pool, CrossFittedPool) else None
 
     def counts(self, plan: RowPlan) -> dict[str, int]:
-        """Return the numbers of rows that fit, select and calibrate, and of classifiers that raced."""
+        """Return the number of rows to fit, select and calibrate, and of raced classifiers, by name."""
         crossed = self.pool if isinstance(self.pool, CrossFittedPool) else None
         n_fit = len(self.rest.y) - (0 if crossed is not None else len(self.selecting))
         counts = {"train": n_fit if self.fits else 0, "validation": len(self.selecting)}
@@ -103,12 +108,12 @@ def fit_rows(
     given: Any, rest: TableRows, cases: Cases | None, *, n_classifiers: int, seed: int, work: Work,
     apart: bool, race: RaceSettings | None,
 ) -> PoolRows:  # fmt: skip
-    """Fit a pool on all rows, and again without each fold, unless one is given.
+    """Return a pool fitted on all rows, and again without each fold, unless one is given.
 
-    Of many rows, where members are fitted again, classifiers race to be in the pool.
+    With many rows, if members are fitted again later, classifiers race to be in the pool.
 
-    `given`: pool of the pruner's own, or None. `apart`: whether three tenths of the rows select and fit
-    nothing. `race`: None never holds one.
+    `given`: the pruner's own pool, or None. `apart`: whether three tenths of the rows are used for selection
+    alone. `race`: settings of a race; None for no race.
     """
     everything = np.arange(len(rest.y))
     if given is not None:

@@ -1,4 +1,4 @@
-"""Pruning on one table: fit a pool on all rows, choose out of fold, and measure by repeated choice."""
+"""Pruning on one table: a pool fitted on all rows, choice out of fold, and repeated choice."""
 
 import dataclasses
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # its kernels take seconds to load, which exact pruning need 
 
 @dataclass(frozen=True)
 class PrunedTable(MeasuredTable):
-    """A fitted pruner, and how well it, the full ensemble and the best single classifier do."""
+    """Fitted pruner, with the figures of its committee, the full ensemble and the best single classifier."""
 
     pruner: "ExactPruner | RulePruner"
     pool: Pool
@@ -73,22 +73,22 @@ def prune_table(
 
     All rows fit the pool, and select members by their answers out of fold; figures come from repeated choice
     (:mod:`shortlist.results.repeated_choice`). On large tables the classifiers race to be in the pool
-    (:mod:`shortlist.ensembles.pools.racing`). With a pool of the pruner's own nothing is fitted. Of more than
-    :data:`shortlist.ensembles.pruned_rows.MOST_ROWS_REPEATED` rows, with the paper's protocol, and where
-    something is promised a tenth is held out and measures; `measuring.test` takes the place of both. With a
-    promise the classifier's
-    calibration share of the other rows is drawn before, without regard to classes. Members and the best
-    single classifier are fitted again on all rows that fit or select, unless the paper's protocol or the
+    (:mod:`shortlist.ensembles.pools.racing`). If the pruner has its own pool, nothing is fitted. A tenth of
+    the rows is held out for measurement if there are more than
+    :data:`shortlist.ensembles.pruned_rows.MOST_ROWS_REPEATED` rows, with the paper's protocol, and with a
+    promise. The rows of `measuring.test` replace repeated choice and held-out rows. With a promise the
+    classifier's calibration share of the other rows is drawn before, whatever their classes. Members and the
+    best single classifier are fitted again on all rows that fit or select, unless the paper's protocol or the
     pruner's `refit` says otherwise. Raises BadInputError if an option cannot be used, no class has two rows,
     or limits contradict each other.
 
-    `y`: two classes, or more where the pruner goes by plurality, ``(n_samples,)``. `pruner`: unfitted, with
-    all options but the pool. `n_classifiers`, `seed`: of the pool and the parts. `cases`: case of each row,
-    ``(n_samples,)``. All rows of a case are in one part and in one fold, and one row of each case calibrates,
-    since a promise counts on rows that know nothing of each other. `work`: workers that fit the pool;
-    progress; a way to stop the proof with the best selection found; and the study that keeps the pool, and
-    the state of exact pruning, to go on from there. `measuring`: rows that measure, and the model to save.
-    `race`: from how many rows on classifiers race, and how.
+    `y`: two classes, or more if the pruner decides by plurality, ``(n_samples,)``. `pruner`: unfitted, with
+    all options but the pool. `n_classifiers`: size of the pool. `seed`: seed of the pool and the parts.
+    `cases`: case of each row, ``(n_samples,)``. All rows of a case are in one part and in one fold, and one
+    row of each case is used for calibration, since a promise requires independent rows. `work`: workers that
+    fit the pool, progress, cancellation, which stops the proof with the best selection found, and the study
+    that keeps the pool and the state of exact pruning. `measuring`: test rows, and the model to save. `race`:
+    settings of the race.
     """
     selective = pruner if isinstance(pruner, SelectiveClassifier) else None
     if isinstance(pruner, SelectiveClassifier):
@@ -127,14 +127,14 @@ def prune_table(
 
 
 def _keeps_members(pruner: "ExactPruner | RulePruner") -> bool:
-    """Whether the members are to stay as they were chosen."""
+    """Return whether the members stay as they were chosen, without a further fit."""
     return not is_front(pruner) and not getattr(pruner, "refit", True)
 
 
 def _choose(
     pruner: "ExactPruner | RulePruner", pool: PoolRows, within: RowsOfTable, work: Work
 ) -> PruningRows:
-    """Choose members, and return the selection rows."""
+    """Choose the members by the pruner; return the selection rows."""
     if is_front(pruner):
         pruner.cases = cases_of_rows(pool.cases, pool.selecting)
     run: dict[str, Any] = {"report": work.report, "cancellation": work.cancellation, "within": within}
@@ -153,7 +153,7 @@ def _with_models(  # noqa: PLR0917  # one call
     pool: PoolRows,
     how: Measuring,
 ) -> PrunedTable:
-    """Add the verdict, and the model of the rule that it names."""
+    """Return the result with the advice, and with the model of the recommended rule."""
     chosen, rows, selective = question.chosen, question.rows, question.selective
     advice = advice_on(question, figures, how.margin)
     facts: dict[str, Any] = {"calibrated_on": None if selective is None else plan.calibration}
@@ -177,13 +177,13 @@ def _with_models(  # noqa: PLR0917  # one call
 
 
 def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: int) -> None:
-    """Refuse options that are known to be of no use before a pool is fitted, or a given one is asked.
+    """Raise BadInputError for options that are known to be useless, before a pool is fitted or asked.
 
-    Raises BadInputError if an option or the classes cannot be used, the pool tells other classes apart, or no
-    selection keeps the limits on size and cost.
+    They are options or classes that cannot be used, a pool of other classes, and limits on size and cost that
+    no selection keeps.
 
-    `y`, ``(n_samples,)``: the classes of all rows. `n_classifiers`: size of the pool that is to be fitted
-    where the pruner has none.
+    `y`, ``(n_samples,)``: the classes of all rows. `n_classifiers`: size of the pool to be fitted, if the
+    pruner has none.
     """
     pruner.check_options(y)
     if not isinstance(pruner, ExactPruner):

@@ -1,4 +1,4 @@
-"""Pruning by repeated choice: committee, best single classifier and rules, chosen without each part."""
+"""Repeated choice for pruning: committee, best single classifier and rules, chosen without each part."""
 
 import math
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
 
 NO_CLASS = -1
-"""Code of a row without an answer."""
+"""Index that stands for the class of a row without an answer."""
 
 
 class PoolAnswers(NamedTuple):
@@ -43,9 +43,11 @@ class PoolAnswers(NamedTuple):
     codes: ClassCodes
     """Index of the class that each classifier answers, ``(n_rows, n_classifiers)``."""
     shares: Shares | None
-    """Probabilities in parts of 2^15 - 1 where means decide, ``(n_rows, n_classifiers, n_classes)``."""
+    """Probabilities in parts of 2^15 - 1, ``(n_rows, n_classifiers, n_classes)``; None unless means
+    decide.
+    """
     truth: NDArray[np.integer[Any]]
-    """Index of the class of every row, ``(n_rows,)``."""
+    """Index of the true class of every row, ``(n_rows,)``."""
 
     @property
     def right(self) -> Mask:
@@ -54,7 +56,10 @@ class PoolAnswers(NamedTuple):
 
 
 def pool_answers(chosen: Chosen, rows: PruningRows) -> PoolAnswers:
-    """Return the answers of the pool from the record of a choice; what is not on record is asked."""
+    """Return the answers of the pool from the record of a choice.
+
+    Answers that are not recorded are asked for.
+    """
     pool, record = rows.pool, chosen.record
     truth = np.searchsorted(pool.classes, rows.y)
     shares = record.shares
@@ -68,11 +73,11 @@ def pool_answers(chosen: Chosen, rows: PruningRows) -> PoolAnswers:
 
 
 def best_alone(chosen: Chosen, answers: PoolAnswers, costs: Floats | None) -> int:
-    """Return the index of the classifier worth most in the objective on some rows, the first of equals.
+    """Return the index of the classifier with the best value of the objective, the first of equals.
 
-    It costs no more than the committee may, unless every one does.
+    It is within the committee's limit on cost, unless no classifier is.
 
-    `answers`: of the rows that choose. `costs`: prices of the classifiers.
+    `answers`: answers on the rows to choose by. `costs`: prices of the classifiers.
     """
     values = np.round(objective_of(chosen, answers.truth)[1] @ answers.right, 9)
     most = chosen.terms.max_cost
@@ -81,10 +86,10 @@ def best_alone(chosen: Chosen, answers: PoolAnswers, costs: Floats | None) -> in
 
 
 def objective_of(chosen: Chosen, truth: NDArray[np.integer[Any]]) -> tuple[str, Floats]:
-    """Return the objective by which rules are compared, and the worth of a right row, ``(n_rows,)``.
+    """Return the objective that compares rules, and the gain of each right row, ``(n_rows,)``.
 
-    What errors cost is what right rows are worth. Where recall and specificity are objectives of a front, it
-    is their mean.
+    The gain of a right row is the cost of an error about it, where errors have costs. For a front with recall
+    and specificity as objectives, rules are compared by the mean of both.
     """
     goal, front = soft_metric(chosen.terms.goal), chosen.front
     if front is not None and {"recall", "specificity"} <= {*front.names}:
@@ -94,7 +99,7 @@ def objective_of(chosen: Chosen, truth: NDArray[np.integer[Any]]) -> tuple[str, 
 
 
 def ballot_of(chosen: Chosen, n_members: int) -> Ballot:
-    """Return the ballot by which some classifiers decide as the committee does, without calibration."""
+    """Return a ballot for some classifiers that decides as the committee's, without calibration."""
     ballot = chosen.committee.ballot
     if ballot.threshold is not None:
         return Threshold(n_members // 2, n_members, chosen.positive_place or 0)
@@ -102,7 +107,7 @@ def ballot_of(chosen: Chosen, n_members: int) -> Ballot:
 
 
 def decided_by(ballot: Ballot, answers: PoolAnswers, members: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Return the class that some classifiers decide, ``(n_rows,)``; -1 without an answer."""
+    """Return the index of the class that some classifiers decide, ``(n_rows,)``; -1 without an answer."""
     own = answers.codes[:, members]
     heard = (own < ballot.n_classes).any(axis=1)
     shares = answers.shares if ballot.by_mean else None
@@ -117,12 +122,13 @@ def repeat_pruning(
     *,
     costs: Floats | None,
 ) -> dict[str, NDArray[Any]]:
-    """Return the decisions of every rule on the rows of each part, chosen on the others, and their calls.
+    """Return the decisions and calls of every rule on each part, where it was chosen on the other rows.
 
-    `pruner`: fitted on all rows; it is fitted again on the others by the answers on record, without proof.
-    `parts`, ``(n_rows,)``. `costs`: prices of the classifiers. Returns the index of the class by each rule,
-    ``(n_measured,)``, -1 without an answer, and by ``calls`` and ``spent`` the members asked and the price of
-    a row where members are asked one after the other.
+    `pruner`: fitted on all rows; it is fitted again on the rows outside each part, by recorded answers,
+    without proof. `parts`, ``(n_rows,)`` for each partition. `costs`: prices of the classifiers. Returns, for
+    each rule, the index of the class, ``(n_measured,)``, -1 without an answer. The keys ``calls`` and
+    ``spent`` have the number of members asked about a row and their price, where members are asked one after
+    the other.
     """
     judged = asks_elsewhere(rows.pool)
     pool = rows.pool if judged else recorded_pool(rows.pool, answers.codes, answers.shares)
@@ -160,10 +166,14 @@ def _some(answers: PoolAnswers, rows: RowNumbers) -> PoolAnswers:
 
 
 NODES = 20
-"""Nodes of branch and bound in each part, which finds the best mean in nearly all (decision 134)."""
+"""Number of nodes of branch and bound in each part; in nearly all parts they find the best mean (decision
+134).
+"""
 
 MOST_BACKFITTED = 10_000_000
-"""Rows times classifiers up to which backfitting is repeated: beyond, it takes longer than the committee."""
+"""Largest product of rows and classifiers for which backfitting is repeated; beyond, it takes longer than the
+committee.
+"""
 
 
 def is_front(pruner: Any) -> "TypeGuard[FrontPruner]":
@@ -172,9 +182,9 @@ def is_front(pruner: Any) -> "TypeGuard[FrontPruner]":
 
 
 def _fitted_again(pruner: Any, pool: Pool, X: Any, y: Labels, kept: RowNumbers) -> Any:
-    """Return the pruner fitted on the rows that choose, by search alone.
+    """Return the pruner fitted on the kept rows, by search alone.
 
-    A class of the pool of which these rows have none is named by a row that takes no part.
+    If the kept rows lack a class of the pool, a further row of this class, in no fold, is added.
     """
     lacking = np.setdiff1d(pool.classes, y[kept])
     given = take_rows(X, np.concatenate([kept, np.zeros(len(lacking), dtype=np.intp)]))
@@ -192,7 +202,10 @@ def _fitted_again(pruner: Any, pool: Pool, X: Any, y: Labels, kept: RowNumbers) 
 
 
 def backfitted(answers: PoolAnswers, n_classes: int) -> NDArray[np.intp] | None:
-    """Return the members that backfitting chooses; None where it takes too long, or has nothing to choose."""
+    """Return the indices of the members that backfitting chooses.
+
+    None if it takes too long, or there are fewer than three classifiers.
+    """
     if answers.codes.size > MOST_BACKFITTED or answers.codes.shape[1] < 3:
         return None
     votes = class_votes(answers.codes, answers.truth, n_classes=n_classes)

@@ -1,4 +1,4 @@
-"""Figures of the committee and of what it is compared with: by repeated choice, or on test rows."""
+"""Figures of the committee and of the rules beside it, by repeated choice or on test rows."""
 
 import dataclasses
 import functools
@@ -52,12 +52,12 @@ from shortlist.tables.splits import Cases
 
 COMMITTEE, BEST_SINGLE, BACKFITTING = "pruned", "best_single", "backfitting"
 RULES = (COMMITTEE, "full", BEST_SINGLE, BACKFITTING)
-"""Rules that are measured side by side."""
+"""Names of the rules that are measured."""
 
 
 @dataclass(frozen=True)
 class PruningQuestion:
-    """A fitted pruner with the answers that it chose by."""
+    """Fitted pruner, with the answers of the pool on its selection rows."""
 
     pruner: Any
     selective: SelectiveClassifier | None
@@ -66,19 +66,19 @@ class PruningQuestion:
     work: Work
     seed: int
     refit_on: TableRows | None
-    """Rows on which members are fitted again; None where they stay as they are."""
+    """Rows on which members are fitted again; None where they are not."""
     encoded: NDArray[np.float64] | None = None
-    """The same as the pool prepares them, if that was done."""
+    """These rows after the preprocessing of the pool, if known."""
 
     @property
     def chosen(self) -> Chosen:
-        """The committee, with its promise where there is one."""
+        """The committee with the record of its choice, and with its promise where there is one."""
         found: Chosen = (self.selective or self.pruner).chosen_
         return found
 
     @property
     def costs(self) -> Floats | None:
-        """Price of each classifier; None where they have none."""
+        """Price of each classifier, ``(n_classifiers,)``; None without prices."""
         own = getattr(self.pruner, "member_costs", None)
         costs = self.rows.pool.costs if own is None else own
         return None if costs is None else np.asarray(costs, dtype=np.float64)
@@ -87,7 +87,8 @@ class PruningQuestion:
     def alone(self) -> int:
         """Index of the best single classifier on the selection rows.
 
-        A committee of one that exact pruning chose, or that is the best one, is compared with nothing else.
+        If the committee is a single classifier, chosen by exact pruning or the best one, it is that
+        classifier.
         """
         chosen = self.chosen
         best = best_alone(chosen, self.answers, self.costs)
@@ -97,7 +98,7 @@ class PruningQuestion:
 
     @property
     def is_alone(self) -> bool:
-        """Whether the committee is the best single classifier."""
+        """Whether the committee consists of the best single classifier alone."""
         return bool(self.members_of(COMMITTEE).tolist() == [self.alone])
 
     def members_of(self, rule: str) -> NDArray[np.intp]:
@@ -111,13 +112,13 @@ class PruningQuestion:
 
     @functools.cached_property
     def backfitted(self) -> NDArray[np.intp]:
-        """Members that backfitting chooses on all selection rows."""
+        """Indices of the members that backfitting chooses on all selection rows."""
         found = backfitted(self.answers, len(self.rows.pool.classes))
         assert found is not None, "it is measured where it is quick"
         return found
 
     def committee_of(self, rule: str) -> Committee:
-        """Return the members of a rule as they answer new rows."""
+        """Return the committee of a rule's members, as it answers new rows."""
         if rule == COMMITTEE or (rule == BEST_SINGLE and self.is_alone):
             return self.chosen.committee
         members = self.rows.pool.subset(self.members_of(rule))
@@ -129,7 +130,10 @@ class PruningQuestion:
     def measured(
         self, rule: str, decided: NDArray[np.int64], truth: NDArray[Any], ms: float, times: int = 1
     ) -> Measured:
-        """Return the figures of a rule from its decisions, ``(n_measured,)``, `times` of each row."""
+        """Return the figures of a rule from its decisions, ``(n_measured,)``.
+
+        `times`: number of decisions for each row.
+        """
         members, positive = np.unique(self.members_of(rule)), self.chosen.positive_place
         return measured_of(
             decided, truth, size=len(members), classes=self.pruner.classes_,
@@ -146,28 +150,28 @@ class RuleFigures:
     truth: NDArray[np.integer[Any]]
     early: EarlyAnswers | None = None
     answered: tuple[int, int] | None = None
-    """Numbers of rows answered, and answered rightly, with a promise."""
+    """Numbers of rows with an answer, and with a right answer, under a promise; None without one."""
     n_partitions: int = 0
-    """Partitions of repeated choice, in each of which every row is measured; 0 on test rows."""
+    """Number of partitions of repeated choice, in each of which every row is measured; 0 on test rows."""
 
     @property
     def counts(self) -> dict[str, int]:
-        """Numbers of the rows that measure, of the parts and of the partitions."""
+        """Number of measured rows, of parts and of partitions, by name."""
         found = {"test": len(self.truth)}
         return found | ({"parts": N_PARTS, "partitions": self.n_partitions} if self.n_partitions else {})
 
 
 def figures_of(question: PruningQuestion, tested: TableRows | None, cases: Cases | None) -> RuleFigures:
-    """Return the figures of every rule on test rows, or without any by repeated choice on the selection rows.
+    """Return the figures of every rule on test rows; without test rows by repeated choice.
 
-    `cases`: case of each selection row.
+    `cases`: case of each selection row, which repeated choice measures.
     """
     found = _repeated(question, cases) if tested is None else _tested(question, tested)
     return dataclasses.replace(found, measured=with_costs(found.measured, question.chosen.error_costs_))
 
 
 def _repeated(question: PruningQuestion, cases: Cases | None) -> RuleFigures:
-    """Measure by repeated choice: each row by choices that it took no part in."""
+    """Return the figures by repeated choice, which measures each row by choices that did not use it."""
     rows, costs, chosen = question.rows, question.costs, question.chosen
     parts = deal_parts(rows.y, question.seed, cases, n_candidates=len(rows.pool))
     found = repeat_pruning(question.pruner, rows, question.answers, parts, costs=costs)
@@ -196,7 +200,7 @@ def _repeated(question: PruningQuestion, cases: Cases | None) -> RuleFigures:
 
 
 def _with_empty(name: str, told: NDArray[Any], n_empty: int, n_partitions: int) -> NDArray[Any]:
-    """Return the figures of the measured rows with those without a single value, partition by partition."""
+    """Return figures with entries added for the rows without a single value, partition by partition."""
     nothing = np.full((n_partitions, n_empty), NO_CLASS if name in RULES else 0)
     return np.hstack([told.reshape(n_partitions, -1), nothing]).ravel()
 
@@ -210,7 +214,7 @@ def _time(question: PruningQuestion, rule: str) -> float:
 
 
 def _tested(question: PruningQuestion, tested: TableRows) -> RuleFigures:
-    """Measure on test rows, by the members that answer new rows."""
+    """Return the figures on test rows, by the members that answer new rows."""
     pruner, selective = question.pruner, question.selective
     truth = np.searchsorted(pruner.classes_, tested.y)
     measured = {}
@@ -232,7 +236,10 @@ def _tested(question: PruningQuestion, tested: TableRows) -> RuleFigures:
 
 
 def advice_on(question: PruningQuestion, figures: RuleFigures, margin: float) -> Advice:
-    """Return the rule to use by its figures; `margin`: how much worse still is as good."""
+    """Return the recommended rule by its figures.
+
+    `margin`: loss up to which a rule counts as equally good.
+    """
     chosen, n = question.chosen, len(question.rows.pool)
     objective, worth = objective_of(chosen, np.tile(figures.truth, max(1, figures.n_partitions)))
     costs = None if figures.early is None else figures.early.costs
@@ -262,7 +269,7 @@ def _called(members: tuple[str, ...]) -> str:
 
 
 def model_of(question: PruningQuestion, rule: str, selected: TableRows) -> Chosen:
-    """Return another rule than the committee with the record of its choice, as a model to save."""
+    """Return a rule other than the committee as a model to save, with the record of its choice."""
     from shortlist.ensembles.estimators.rule_pruners import BaselinePruner
 
     pool = question.rows.pool if question.rows.crossed is None else question.rows.crossed
@@ -289,7 +296,7 @@ def model_of(question: PruningQuestion, rule: str, selected: TableRows) -> Chose
 
 
 def _with_costs(found: Chosen, costs: tuple[float, ...], selected: TableRows) -> Chosen:
-    """Return a rule's model that records the costs of errors, and their mean where it was chosen."""
+    """Return a rule's model that records the costs of errors, and their mean on the selection rows."""
     place = found.positive_place
     goal: dict[Any, float] = dict(enumerate(costs))
     if place is not None:
@@ -301,7 +308,7 @@ def _with_costs(found: Chosen, costs: tuple[float, ...], selected: TableRows) ->
 
 
 def reached_by(question: PruningQuestion) -> dict[str, Any]:
-    """Return the cost and the diversity of the members beside what was asked of them."""
+    """Return the cost and the diversity of the members beside their limits, as a dict."""
     chosen = question.chosen
     return reached_facts(
         question.answers.right, chosen.selection,
@@ -311,9 +318,9 @@ def reached_by(question: PruningQuestion) -> dict[str, Any]:
 
 
 def decided_where_chosen(question: PruningQuestion) -> NDArray[np.int64]:
-    """Return the classes that the committee decides on the selection rows, ``(n_rows,)``.
+    """Return the indices of the classes that the committee decides on the selection rows, ``(n_rows,)``.
 
-    Members that were fitted again, on these rows too, count by their answers out of fold.
+    Members that were fitted again, also on these rows, count by their answers out of fold.
     """
     chosen, members = question.chosen, question.members_of(COMMITTEE)
     if question.refit_on is None or question.selective is not None or not len(members):
@@ -322,7 +329,7 @@ def decided_where_chosen(question: PruningQuestion) -> NDArray[np.int64]:
 
 
 def right_where_chosen(question: PruningQuestion, rules: Iterable[str]) -> dict[str, int]:
-    """Return the number of right selection rows of each rule, by the answers that chose."""
+    """Return the number of right selection rows of each rule, by the answers of the choice."""
     answers, ballot = question.answers, question.chosen.committee.ballot
     found = {}
     for name in rules:

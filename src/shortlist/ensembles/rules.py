@@ -1,4 +1,4 @@
-"""Pruning rules: orders of which a prefix is kept, members that are replaced later, and greedy means."""
+"""Pruning rules: prefixes of orders, hill climbing with replacement of members, and greedy means."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,20 +16,22 @@ from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 
 LEAST_SHARE, MOST_SHARE = Fraction(1, 5), Fraction(4, 5)
-"""Shares of K between which rules without a size vary it (Section 5.2 of :cite:t:`Bastos2022`)."""
+"""Least and largest share of K as a size, for rules without a given size (Section 5.2 of
+:cite:t:`Bastos2022`).
+"""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Ordering:
-    """Classifiers in the order in which a rule takes them, and how many of them are kept."""
+    """Classifiers in the order in which a rule takes them, with the number of kept ones."""
 
     order: Members
-    """Each classifier once, ``(n_steps,)``; rules that stop by themselves end early."""
+    """Indices of classifiers, each once, ``(n_steps,)``; a rule that stops early leaves some out."""
     right: Counts
-    """Samples that the plurality vote of every prefix decides right, ``(n_steps,)``."""
+    """Number of samples that the plurality vote of every prefix decides right, ``(n_steps,)``."""
     fitness: NDArray[np.float64] | None
-    """The rule's own value of every prefix, the larger the better, ``(n_steps,)``; NaN where it is not
+    """Value of every prefix by the rule's own measure, larger is better, ``(n_steps,)``; NaN where it is not
     defined.
     """
     size: int
@@ -37,27 +39,27 @@ class Ordering:
 
     @property
     def members(self) -> Members:
-        """The classifiers that are kept, in the order in which they joined."""
+        """Indices of the kept classifiers, in the order of joining."""
         return self.order[: self.size]
 
 
 def keep_all(votes: ClassVotes) -> Ordering:
-    """Keep every classifier, ordered by accuracy."""
+    """Return an ordering by accuracy that keeps every classifier."""
     ordering = _by_accuracy(votes)
     return Ordering(ordering.order, ordering.right, None, votes.n_classifiers)
 
 
 def keep_best(votes: ClassVotes) -> Ordering:
-    """Keep the classifier that is right most often alone, the first of equals."""
+    """Return an ordering that keeps the classifier that is right most often alone, the first of equals."""
     ordering = _by_accuracy(votes)
     return Ordering(ordering.order, ordering.right, None, 1)
 
 
 def reduced_error(votes: ClassVotes) -> Ordering:
-    """Add the classifier with which most samples are right: hill climbing by accuracy, which is its fitness.
+    """Return an ordering by hill climbing: next is the classifier with which most samples are right.
 
-    Of equal ones the more accurate alone wins, then the lowest index; of equal prefixes the smallest. A
-    plurality's ties go to the lowest class.
+    Its fitness is accuracy. Of equal classifiers the more accurate one alone is taken, then the lowest index;
+    of equal prefixes the smallest is kept. A plurality's ties go to the lowest class.
 
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
@@ -72,7 +74,7 @@ def reduced_error(votes: ClassVotes) -> Ordering:
 
 
 def single_right(votes: ClassVotes) -> Counts:
-    """Count the samples on which each classifier is right alone, ``(n_classifiers,)``."""
+    """Return the number of samples that each classifier decides right alone, ``(n_classifiers,)``."""
     right = np.zeros(votes.n_classifiers, dtype=np.int64)
     _kernels.count_right(votes.codes, votes.labels, votes.counts, right)
     return right
@@ -93,7 +95,7 @@ def _by_accuracy(votes: ClassVotes) -> Ordering:
 
 
 def best_prefix(votes: ClassVotes, order: NDArray[np.int64], *, vary_size: bool = False) -> Ordering:
-    """Keep the prefix whose vote is right most often, the smallest of equals."""
+    """Return the ordering with the prefix whose vote is right most often, the smallest of equals."""
     right = np.empty(len(order), dtype=np.int64)
     order = np.require(order, np.int64, ["C", "W"])
     _kernels.count_prefixes(_kernels.coded_rows(votes), no_votes(votes), order, right)
@@ -103,7 +105,7 @@ def best_prefix(votes: ClassVotes, order: NDArray[np.int64], *, vary_size: bool 
 
 
 def empty_order(votes: ClassVotes) -> tuple[NDArray[np.int64], Counts]:
-    """Return room for an order, and for what its prefixes decide right."""
+    """Return empty arrays for an order, and for the number of samples that its prefixes decide right."""
     return np.empty(votes.n_classifiers, dtype=np.int64), np.empty(votes.n_classifiers, dtype=np.int64)
 
 
@@ -113,7 +115,7 @@ def everyone(votes: ClassVotes) -> Mask:
 
 
 LEAST_BETTER = 1e-12
-"""Least increase with which a mean logarithm counts as better."""
+"""Least increase of a mean logarithm that counts as better."""
 
 
 def greedy_means(
@@ -121,17 +123,18 @@ def greedy_means(
 ) -> NDArray[np.int64]:
     """Return the number of times that each classifier is taken into a mean with a small log loss.
 
-    The method of :cite:t:`Caruana2004`: in every step the classifier joins after which the mean has the least
-    log loss, also one that is in already; the best of all steps is kept. With bags, each bag does so among a
-    share of the classifiers drawn at random, and all that were taken are taken together, which keeps the
-    method from the few that fit these rows best. Raises BadInputError if a number is out of range.
+    The method of :cite:t:`Caruana2004`. In every step the classifier joins after which the mean has the least
+    log loss; it may be a member already. The best of all steps is kept. With bags, each bag does the same
+    with a share of the classifiers drawn at random, and the members of all bags are taken together. That
+    avoids a choice of only the few classifiers that fit these rows best. Raises BadInputError if a number is
+    out of range.
 
-    `n_steps`: steps; of each bag, where there are bags. `n_bags`: bags; 0: all classifiers once. `share`: of
-    the classifiers in a bag, above 0 and at most 1; at least one is. `copies`, which it returns: at least one
-    is above 0, ``(n_classifiers,)``. Equally good classifiers join in their order.
+    `n_steps`: number of steps, for each bag where there are bags. `n_bags`: number of bags; 0: no bags, all
+    classifiers. `share`: share of the classifiers in a bag, above 0 and at most 1; a bag has at least one.
+    The returned numbers, ``(n_classifiers,)``, are not all 0. Equally good classifiers join in their order.
 
-    Takes O(n_bags · n_steps · n_rows · n_classifiers) time. A probability of less than one part of 2^15 - 1
-    counts as that much.
+    Takes O(n_bags · n_steps · n_rows · n_classifiers) time. A probability below 1 / (2^15 - 1) counts as this
+    number.
 
     >>> from shortlist.ensembles.votes.soft_votes import soft_votes
     >>> votes = soft_votes([[[0.9, 0.1], [0.4, 0.6]], [[0.6, 0.4], [0.3, 0.7]]], [0, 1])
@@ -153,7 +156,7 @@ def greedy_means(
 
 
 def _taken(own: NDArray[np.float64], among: NDArray[np.intp], n_steps: int) -> NDArray[np.int64]:
-    """Return the number of times that each of a bag is taken, in the best of all steps."""
+    """Return the number of times that each classifier of a bag is taken, in the best of all steps."""
     sums = np.zeros(len(own))
     copies = np.zeros(own.shape[1], dtype=np.int64)
     best, most = copies, -np.inf
@@ -170,36 +173,37 @@ def _taken(own: NDArray[np.float64], among: NDArray[np.intp], n_steps: int) -> N
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Backfitted:
-    """The members found for every size that was tried, and the best of them."""
+    """Members found for every tried size, with the best size."""
 
     sizes: Members
-    """The sizes M, increasing, ``(n_sizes,)``."""
+    """Sizes M, increasing, ``(n_sizes,)``."""
     members_by_size: tuple[Members, ...]
-    """The M classifiers of each."""
+    """Indices of the M classifiers for each size."""
     right: Counts
-    """Samples that their plurality vote decides right, ``(n_sizes,)``."""
+    """Number of samples that the plurality vote of each size decides right, ``(n_sizes,)``."""
     best: int
-    """Size with the most right rows; the smallest of equals."""
+    """Index of the size with the most right samples, the smallest of equals."""
 
     @property
     def members(self) -> Members:
-        """The members of the best size."""
+        """Indices of the members of the best size."""
         return self.members_by_size[self.best]
 
 
 def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
-    """Add the classifier that helps accuracy most; after each addition replace members while that helps.
+    """Return the members by adding the most helpful classifier, and replacing members while that helps.
 
-    Section 5.2 of :cite:t:`Bastos2022`, after Margineantu and Dietterich (1997). The revision goes through
-    the members in the order of their places; one that can be replaced by a classifier left out so that more
-    samples are right is replaced by the best such one, and the revision starts again. Of equal classifiers
-    the more accurate one alone is taken, then the lowest index. Members for size M are a step on the way to M
-    + 1, so all sizes come from one run. Raises BadInputError if `sizes` is empty or leaves that range.
+    Section 5.2 of :cite:t:`Bastos2022`, after Margineantu and Dietterich (1997). After each addition the
+    revision goes through the members in order. If another classifier in place of a member makes more samples
+    right, the best such classifier replaces it, and the revision starts again. Of equal classifiers the more
+    accurate one alone is taken, then the lowest index. Members for size M are a step to size M + 1, so all
+    sizes come from one run. Raises BadInputError if `sizes` is empty or outside that range.
 
     `votes`: rows that the classifiers were not fitted on. `sizes`: sizes M to choose from, within 1 and K;
     default from 20 % to 80 % of K, as in the paper.
 
-    O(n_near · n_classifiers) time per replacement tried, n_near the rows whose vote is closer than two.
+    It takes O(n_near · n_classifiers) time per replacement tried; n_near is the number of rows with a lead of
+    at most two votes.
 
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])

@@ -150,7 +150,7 @@ def errors_asked(asked: Any, n_rows: int) -> ErrorPrices | None:
 
 
 def confidence_asked(asked: Any) -> Any:
-    """Return the least probability of an answer before the last stage, as given or usual."""
+    """Return the least probability of an answer before the last stage: the given one, or the default."""
     if asked.confidence is not None:
         return asked.confidence
     return USUAL_CONFIDENCE if asked.errors_ is None else USUAL_PRICED_CONFIDENCE

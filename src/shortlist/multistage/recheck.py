@@ -71,7 +71,7 @@ class StageCheck(ClaimCheck):
     is_tested_apart: bool = False
     """Whether the points were measured on rows of another file."""
     n_sampled: int = 0
-    """Number of random stage assignments, none of which was better than a complete front."""
+    """Number of random stage assignments that were compared with a complete front; none was better."""
     seconds: float = 0.0
     """Wall-clock time of the recheck in seconds."""
 

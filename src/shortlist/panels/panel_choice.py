@@ -29,8 +29,8 @@ class PanelChoice:
     promise need independent rows. `claims`: sentences on complete and incomplete searches. `of_two`: policies
     of at most two judges that no other such policy dominates. `of_two_values`: their first objective, minus
     its optimism. `guarantees`: guarantee of each point, under a promise. `steps`: steps of price per unit.
-    `parts`: choices without each part of the cases, if all cases choose; the part is the `test` of its
-    choice. `is_tested`: whether `test` has cases of another log.
+    `parts`: if all cases choose, one choice for each part of the cases; it is made without the part, which is
+    its `test`. `is_tested`: whether `test` has cases of another log.
     """
 
     front: Front

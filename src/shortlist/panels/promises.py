@@ -49,8 +49,9 @@ LIVES, BANDS = 2, 3
 candidates.
 """
 SURE_ENOUGH = 0.9
-"""Chance of passing, at its share of the error, that a candidate of each price band needs for bands to be
-used.
+"""Least chance of passing for the first candidate of each price band; with less, no bands are used.
+
+The chance is for the candidate's share of the error.
 """
 LEAST_CHANCE = 0.05
 """Chance of passing below which candidates are not tested."""

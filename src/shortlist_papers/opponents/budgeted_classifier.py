@@ -126,7 +126,10 @@ class AskedOpponent:
 
 
 def _answers_every_row(estimator: "BudgetedClassifier") -> bool:
-    """Return whether ``predict_proba`` exists: a rejected row's answer is no class."""
+    """Return True if every row gets an answer, which ``predict_proba`` requires.
+
+    Else raise AttributeError.
+    """
     if not estimator.answer_rejected and estimator.REJECTS:
         raise AttributeError(
             "predict_proba needs `answer_rejected=True`, since the answer about a rejected row is no class. "

@@ -159,7 +159,8 @@ class L1Path(BudgetedClassifier):
 
     The penalty falls from the least that leaves every feature out, by equal factors, to a thousandth of it;
     every set of features on the way is fitted again with scikit-learn's usual penalty, which does not shrink
-    the probabilities as the LASSO does. The best set on the validation rows is kept, and all rows buy it.
+    the probabilities as the LASSO does. The best set on the validation rows is kept, and all its features are
+    bought for every row.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
     in every opponent, see :class:`BudgetedClassifier`. `n_penalties`: length of the path, at least 2.

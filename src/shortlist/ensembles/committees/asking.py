@@ -138,7 +138,7 @@ class AskingOrder:
     members: NDArray[np.intp]
     """Members by index, in the order of asking, ``(n_members,)``."""
     is_best: bool
-    """Whether no other order costs less on the selection rows."""
+    """Whether no other order costs less on the rows that orders were compared on."""
 
 
 @dataclass(frozen=True, eq=False)

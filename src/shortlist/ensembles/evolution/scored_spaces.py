@@ -141,7 +141,7 @@ class GeneticPrograms(SpaceSize):
         return mutants
 
     def recombine(self, first: Programs, second: Programs, rng: np.random.Generator) -> Programs:
-        """Return children: each expression of a first parent, with a random subtree of the second's."""
+        """Return children: first parents with a random subtree of each expression taken from the second."""
         children = first.copy()
         for index in np.ndindex(children.shape):
             receiver, (symbols, constants) = self.read(children, index), self.read(second, index)

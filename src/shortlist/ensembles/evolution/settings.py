@@ -38,7 +38,7 @@ def as_space(value: Any, argument: str) -> Any:
 class EvolutionSettings:
     """Settings of :func:`shortlist.ensembles.evolution.evolution.evolve`, and fields of the estimator.
 
-    A field has its help, the name to type, its use and its check beside its type.
+    The annotation of a field has its type, help text, typed name, condition of use and check.
     """
 
     mode: Annotated[str, one_of(*MODES)] = field(default="offline", kw_only=False)

@@ -88,23 +88,23 @@ def tighten_by_cuts(
 ) -> CutBound:
     """Tighten a bound by cuts of more rows, found by linear programs.
 
-    The master program chooses a number t_i from 0 to 1 for every row i, and maximises the gains that these
-    allow under the cuts found so far. The alternative system is then asked for sets of rows that t violates
-    (:cite:t:`Codato2006`). It minimises a sum of multipliers where a count of rows is meant. Therefore each
-    answer is followed by others with costs divided by the multipliers just found, which drives small ones
-    to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`). Where that finds hardly any more,
-    :func:`shortlist.ensembles.proofs.row_by_row.row_by_row` goes on: it is slower, and hardly ever in
-    vain.
+    The master program chooses a number t_i from 0 to 1 for every row i, and maximises the gain under the cuts
+    found so far. The alternative system then finds sets of rows whose cuts t violates (:cite:t:`Codato2006`).
+    It minimises a sum of multipliers in place of the number of rows. So each solution is followed by further
+    ones with costs divided by the multipliers just found. That drives small multipliers to 0 and finds
+    smaller sets (the reweighting of :cite:t:`Candes2008`). Where it finds hardly any more,
+    :func:`shortlist.ensembles.proofs.row_by_row.row_by_row` continues, which is slower but hardly ever finds
+    nothing.
 
-    `rows`: the problem, of two or several classes. `conflicts`: of the same rows; its pairs enter where they
-    are violated. `start`: from :func:`min_cut_bound` or an earlier call; its pool is taken over. `budget`:
-    its end stops with the best bound so far, and its seed is that of every draw; its nodes are not looked at.
-    `max_rounds`: most master programs, of which one followed by the slower search counts as several; with
-    this limit alone the answer is reproducible. `target`: stop as soon as the bound is no larger, in units of
-    ``rows.step``. `quick`: stop where the slower search would begin. `on_bound`: receives the bound after
-    every round.
+    `rows`: the problem, of two or several classes. `conflicts`: conflicts of the same rows; violated pairs
+    are added. `start`: bound from :func:`min_cut_bound` or an earlier call, with its pool of cuts. `budget`:
+    at its end the best bound so far is returned; its seed is used for all draws, its number of nodes is
+    ignored. `max_rounds`: largest number of master programs, where one followed by the slower search counts
+    as several; with this limit alone the answer is reproducible. `target`: stop as soon as the bound is no
+    larger, in units of ``rows.step``. `quick`: stop where the slower search would begin. `on_bound`: receives
+    the bound after every round.
 
-    Never above `start`; integers throughout, whatever the linear programs answered.
+    The bound is never above `start`. It is computed in integers, whatever the linear programs return.
     """
     if not rows.n_rows:
         return start
@@ -134,7 +134,7 @@ def tighten_by_cuts(
 
 
 def _maximum_flow(capacities: NDArray[np.int64], pairs: NDArray[np.int32]) -> sparse.coo_array:
-    """Return the flow through each pair from source through positive and negative rows to the sink."""
+    """Return the maximum flow through each pair of a positive and a negative row."""
     n = len(capacities)
     if not len(pairs):
         return sparse.coo_array((n, n), dtype=np.int64)
@@ -158,7 +158,7 @@ def _maximum_flow(capacities: NDArray[np.int64], pairs: NDArray[np.int32]) -> sp
 class _Separation:
     """Two searches for cuts that t violates.
 
-    Their programs are kept from round to round while they take all rows.
+    Their programs are kept from round to round as long as they take all rows.
     """
 
     rows: RightRows
@@ -169,7 +169,10 @@ class _Separation:
     asked: AskedRows | None = None
 
     def by_price(self, t: Floats, idle: int) -> Iterator[Floats]:
-        """Yield multipliers from several starts, each with its reweightings; rows used before cost more."""
+        """Yield multipliers from several starts, each with its reweightings.
+
+        Rows used before cost more.
+        """
         rows, rng, settings = self.rows, self.rng, self.settings
         most = max(1, min(settings.priced_rows, settings.priced_votes // rows.n_classifiers))
         used = draw_rows(rows, t, rng, most=most, unlikely=settings.unlikely)
@@ -193,7 +196,7 @@ class _Separation:
                 n_used[np.unique(rows.row_of[y > 0])] += 1
 
     def row_by_row(self, t: Floats) -> Iterator[Floats]:
-        """Yield multipliers of rows that cannot all be right, and that were requested one after the other."""
+        """Yield multipliers of rows that cannot all be right, from :func:`row_by_row` on some or all rows."""
         rows, settings = self.rows, self.settings
         most = max(1, settings.asked_votes // rows.n_classifiers)
         used = draw_rows(rows, t, self.rng, most=most, unlikely=settings.unlikely)
@@ -212,9 +215,9 @@ def _worst_pairs(pairs: NDArray[np.int32], t: Floats, least: float) -> list[tupl
 
 
 class _Master:
-    """The program that maximises ``gains @ t`` over numbers t from 0 to 1, one for every row, under cuts.
+    """Master program: maximises ``gains @ t`` over one number t from 0 to 1 per row, under the cuts.
 
-    Cuts that stay slack are set aside, and taken up again where t violates them.
+    Cuts that stay slack are set aside, and used again where t violates them.
     """
 
     def __init__(self, rows: RightRows, conflicts: Conflicts, start: CutBound, settings: CutSettings) -> None:
@@ -232,7 +235,10 @@ class _Master:
         self._activate([cut.rows for cut in start.cuts])
 
     def solve(self, budget: Budget) -> Floats | None:
-        """Return t, or None if it was not found in time; either way keep the multipliers."""
+        """Return t, ``(n_rows,)``; None if it was not found in time.
+
+        The multipliers are stored in either case.
+        """
         solution = self.program.solve(budget)
         self.duals = np.maximum(0.0, -solution.duals) * self.unit
         return np.clip(solution.values, 0.0, 1.0) if solution.optimal else None
@@ -247,9 +253,9 @@ class _Master:
         return CutBound(bound, tuple(self.cuts[key] for key in keys), whole[chosen], self.denominator)
 
     def recall(self, t: Floats) -> int:
-        """Set aside cuts that have long been slack, take up known ones that t violates.
+        """Set aside cuts that have long been slack, and use known cuts again that t violates.
 
-        Return how many were taken up.
+        Returns the number of cuts used again.
         """
         self._set_aside(t)
         active = set(self.active)
@@ -270,7 +276,7 @@ class _Master:
         return len(wanted)
 
     def add(self, cut: Cut | None, t: Floats) -> int:
-        """Take up a new cut if t violates it; return whether it did."""
+        """Add a new cut if t violates it; return 1 if it was added, otherwise 0."""
         if cut is None or cut.rows in self.cuts:
             return 0
         self._remember(cut)
@@ -301,7 +307,7 @@ class _Master:
         self.ages += [0] * len(keys)
 
     def _set_aside(self, t: Floats) -> None:
-        """Take out of the program what has been slack for some rounds."""
+        """Remove cuts from the program that have been slack for some rounds."""
         self.ages = [
             age + 1 if self._excess(t, key) < -self.settings.slack else 0
             for key, age in zip(self.active, self.ages, strict=True)

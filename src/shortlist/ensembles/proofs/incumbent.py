@@ -1,4 +1,4 @@
-"""The best selection so far, counted from the votes whatever found it, and its proof."""
+"""Best selection so far, counted from the votes, with its proof."""
 
 import dataclasses
 import math
@@ -19,18 +19,18 @@ from shortlist.runs.budget import Budget
 from shortlist.runs.study import StageNote
 
 NONE_FEASIBLE = "no selection keeps all the limits together"
-"""Reason for having no selection, where that is proved."""
+"""Reason for having no selection, where infeasibility is proved."""
 
 
 WITHOUT_IDLE = ", without members that changed nothing"
-"""Suffix of the finder of a selection, where such members were left out of it."""
+"""Suffix to the finder of a selection, where members without an effect on its value were left out."""
 
 
 class _Counting(Protocol):
-    """Interface of a problem for an incumbent: the sums over members, and their value.
+    """Interface of a problem for an incumbent: sums over members, and their value.
 
-    The problems say what each is: :class:`shortlist.ensembles.pruning.problems.VoteProblem` of votes,
-    :class:`shortlist.ensembles.pruning.mean_problem.MeanProblem` of probabilities.
+    The implementations are :class:`shortlist.ensembles.pruning.problems.VoteProblem` for votes and
+    :class:`shortlist.ensembles.pruning.mean_problem.MeanProblem` for probabilities.
     """
 
     @property
@@ -54,7 +54,7 @@ class _Counting(Protocol):
 
 
 class Incumbent:
-    """The best selection so far, and a bound that none can exceed; both in the integers of a problem."""
+    """Best selection so far, with an upper bound for all selections; both in the integers of a problem."""
 
     def __init__(self, problem: _Counting) -> None:
         self.problem = problem
@@ -74,7 +74,7 @@ class Incumbent:
 
     @property
     def value(self) -> float | None:
-        """The best value in the user's unit."""
+        """Value of the best selection in the user's unit; None without a selection."""
         return None if self.mask is None else self.problem.value(self.total)
 
     def rate(self, mask: Mask) -> tuple[int, int]:
@@ -88,9 +88,9 @@ class Incumbent:
             self.offer(mask)
 
     def offer(self, mask: Mask) -> int | None:
-        """Take a selection if it keeps the limits and is better.
+        """Keep a selection if it is within the limits and better than the best one.
 
-        Return what it is worth, None outside the limits.
+        Returns its weighted sum, None outside the limits.
         """
         if not self.problem.limits.satisfied_by(mask):
             return None
@@ -99,18 +99,21 @@ class Incumbent:
         return total
 
     def take(self, mask: Mask, threshold: int, total: int) -> None:
-        """Take a selection that keeps the limits and was counted, if it is better."""
+        """Keep a selection if it is better than the best one.
+
+        It must be within the limits, and `total` its weighted sum.
+        """
         if self.mask is None or total > self.total:
             self.mask, self.threshold, self.total = mask, threshold, total
             self.found_by = self.finder
 
     def offer_without_idle_members(self) -> None:
-        """Take the best selection without idle members, if that is worth more."""
+        """Replace the best selection by one without idle members, if that has a larger value."""
         if self.mask is not None and self.rate(without_idle_members(self.problem, self.mask))[0] > self.total:
             self.drop_idle_members()
 
     def drop_idle_members(self) -> None:
-        """Leave out members of the best selection without which it is worth as much, and say so."""
+        """Remove members of the best selection that do not change its value, and note that in `found_by`."""
         assert self.mask is not None, "there is a selection"
         fewer = without_idle_members(self.problem, self.mask)
         if fewer.sum() < self.mask.sum() and not self.found_by.endswith(WITHOUT_IDLE):
@@ -119,13 +122,16 @@ class Incumbent:
         self.total, self.threshold = self.rate(fewer)
 
     def lower_bound_to(self, bound: int, by: str) -> None:
-        """Take a bound if it is lower, and remember its prover."""
+        """Set the bound if the new one is lower, and remember its prover."""
         lower = self.problem.rounded(bound)
         if lower < self.bound or not self.bound_by:
             self.bound, self.bound_by = min(lower, self.bound), by
 
     def record(self, seconds: float, *, every: float = 0.0) -> bool:
-        """Add to the history if the value changed, or the bound and `every` seconds have passed."""
+        """Append value and bound to the history if they changed; return whether they were appended.
+
+        A change of the bound alone is appended only after `every` seconds.
+        """
         now = (self.value, self.problem.value(self.bound))
         news = not self.history or self.history[-1][1:] != now
         if news and self.history and now[0] == self.history[-1][1]:
@@ -137,7 +143,7 @@ class Incumbent:
     def selection(self, *, limit: str, seconds: float) -> PrunedSelection:
         """Return the best selection with its proof.
 
-        Raises SolverError if the bound is below the value: then its proof is wrong.
+        Raises SolverError if the bound is below the value, as its proof is then wrong.
         """
         assert self.mask is not None, "without a selection there is no answer; see no_selection"
         problem = self.problem
@@ -164,7 +170,10 @@ class Incumbent:
     def no_selection(
         self, status: Status, *, limit: str, seconds: float, reason: str = ""
     ) -> PrunedSelection:
-        """Return a result that chooses nothing and says why; the bound stands unless nothing is feasible."""
+        """Return a result without a selection, with the reason.
+
+        The bound is kept unless no selection is feasible.
+        """
         infeasible = status is Status.INFEASIBLE
         why = f"no selection was found before the limit ({limit or 'the solver gave up'})"
         reason = reason or (NONE_FEASIBLE if infeasible else why)
@@ -182,9 +191,10 @@ class Incumbent:
 
 
 def without_idle_members(problem: _Counting, mask: Mask) -> Mask:
-    """Drop members, the last first, as long as the rest is worth as much and keeps the limits.
+    """Return the mask without members that do not change the value, the last dropped first.
 
-    Many selections are worth the same; members that change nothing cost calls.
+    The remaining selection keeps the limits and has at least the same value. Many selections have the same
+    value, and members without an effect cost calls.
 
     Takes O(n_rows · n_members²) time at most, usually O(n_rows · n_members).
     """
@@ -206,22 +216,22 @@ def without_idle_members(problem: _Counting, mask: Mask) -> Mask:
 
 
 PROOF = "proof"
-"""The unit of a study that a run is; the best members so far are its state."""
+"""Name of the unit of a study that stands for a run; its state is the best members so far."""
 
 
 @dataclass(frozen=True, eq=False)
 class KeptBest:
-    """The best selection of a run, and that of an earlier one, in the study of its budget."""
+    """Best selections of a run and of an earlier one, in the study of its budget."""
 
     best: Incumbent
-    """The best selection and the bound of this run."""
+    """Best selection and bound of this run."""
     budget: Budget
     """Budget of the run, with its study."""
 
     def take(self) -> None:
-        """Take the best selection of an earlier run that was killed, where the clock ended this one.
+        """Offer the best selection of an earlier run that was killed, if the clock ended this run.
 
-        It is looked at last, so that a proof that ends by itself gives the answer of an undisturbed run.
+        That is done last, so that a proof that ends without the clock gives the result of an undisturbed run.
         """
         if not self.best.proved and not self.budget.is_counted:
             kept = self.budget.study.kept(PROOF)
@@ -229,11 +239,11 @@ class KeptBest:
                 self.best.offer(self._members(kept))
 
     def keep(self) -> None:
-        """Keep the best selection, if it is time to."""
+        """Save the best selection in the study, if enough time has passed since the last time."""
         self.budget.study.keep(PROOF, self._best_known, stage=self._note)
 
     def note_end(self) -> None:
-        """Note that nothing is left to prove, so that the study does not promise to go on."""
+        """Note in the study that nothing is left to prove, so that no run continues from it."""
         self.budget.study.drop([PROOF])
         self.budget.study.tell(dataclasses.replace(self._note(), done=1, running=0))
 

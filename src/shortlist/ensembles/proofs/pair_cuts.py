@@ -1,8 +1,8 @@
-"""Pair cuts: requirements on the members by two rows that are right together, and the bound from them.
+"""Pair cuts: conditions on the members from two rows that are right together, and the bound they prove.
 
-If a form of each of two rows holds, so does their sum, in which the threshold cancels:
-``w @ x >= P``. For the rows p and q, τ = t_p + t_q − 1 is 1 if both are right, and every set of kept
-classifiers makes an inequality of it (:class:`shortlist.ensembles.proofs.certificate.CutTerms`):
+If a form of each of two rows holds, their sum holds too, in which the threshold cancels: ``w @ x >= P``. For
+the rows p and q, τ = t_p + t_q − 1 is 1 if both are right. Every set of kept classifiers gives an inequality
+(:class:`shortlist.ensembles.proofs.certificate.CutTerms`):
 
     Σ_C w x + Σ_D |w| (1 − x) >= (P − Σ_{w > 0, not in C} w + Σ_D |w|) τ
 
@@ -33,29 +33,29 @@ from shortlist.milp.backends.highs_linear import LinearProgram
 from shortlist.runs.budget import Budget
 
 SignTable: TypeAlias = Annotated[NDArray[np.int8], "int8[:, ::1]"]
-"""−1, 0 or 1 for every form and classifier."""
+"""Table of −1, 0 or 1 for every form and classifier."""
 
 
 class PairForms(NamedTuple):
-    """Forms whose pairs are looked at, and the fractional point."""
+    """Forms whose pairs are compared, with the fractional point."""
 
     signs: SignTable
-    """Signs of the classifiers that are partly members, ``(n_forms, n_used)``."""
+    """Signs of the classifiers with a degree of membership above 0, ``(n_forms, n_used)``."""
     least: Longs
-    """Least sum of signs and threshold, ``(n_forms,)``."""
+    """Least sum of signs and threshold that fulfils each form, ``(n_forms,)``."""
     row_of: Longs
-    """The row of each form, ``(n_forms,)``."""
+    """Index of the row of each form, ``(n_forms,)``."""
     right: Floats
     """Degree to which the row of each form is right, from 0 to 1, ``(n_forms,)``."""
     used: Floats
-    """Degree to which the classifiers are members, above 0, ``(n_used,)``."""
+    """Degree to which each used classifier is a member, above 0, at most 1, ``(n_used,)``."""
 
 
 @kernel("float64(PairForms, int64, int64)")
 def pair_violation(forms: PairForms, p: np.int64, q: np.int64) -> float:
-    """Return by how much the most violated inequality of forms p and q is violated; 0 or less if none is.
+    """Return the violation of the most violated inequality of forms p and q; 0 or less if none is violated.
 
-    With τ = t_p + t_q − 1 and w the sum of the two forms, that is τ · least − Σ_{w>0} w min(x, τ) +
+    With τ = t_p + t_q − 1 and w the sum of the two forms, the violation is τ · least − Σ_{w>0} w min(x, τ) +
     Σ_{w<0} |w| max(0, x − 1 + τ).
     """
     together = forms.right[p] + forms.right[q] - 1.0
@@ -81,10 +81,11 @@ def list_violated(  # noqa: C901, PLR0917
     pairs: ShortTable,
     violations: Floats,
 ) -> int:
-    """Keep the pairs of `firsts` and `seconds` that are violated most, by more than `least`, as a heap.
+    """Keep the most violated pairs of `firsts` and `seconds`, violated by more than `least`, in a heap.
 
-    `each_once`: whether both are the same forms, so that only later seconds are looked at, of other rows.
-    Return how many are kept, at most as many as there is room for; the least violated is at the top.
+    `each_once`: whether both lists have the same forms; then only pairs of different rows with a later second
+    form are compared. Returns the number of kept pairs, at most the size of the heap, whose top is the least
+    violated pair.
     """
     n, room = 0, len(violations)
     for i in range(len(firsts)):
@@ -128,16 +129,16 @@ class PairSettings:
     """Settings of the search for pair cuts; decision 81 has the measurements."""
 
     at_once: int = 225
-    """Number of cuts that a round takes up, the most violated first."""
+    """Number of cuts added in a round, the most violated first."""
     least_violation: float = 1e-4
-    """Least violation of a cut."""
+    """Least violation of a cut that is added."""
     sweep: int = 3
-    """Rounds after which those that are slack are dropped."""
+    """Number of rounds between two removals of slack cuts."""
     idle_rounds: int = 12
     least_gain: float = 0.02
-    """The end: within the rounds above the bound has come down by less than this, in usual rows."""
+    """Least decrease of the bound within those rounds, in usual rows; with less the search ends."""
     tight: float = 1e-6
-    """Tolerance within which a slack cut counts as tight."""
+    """Tolerance within which a cut counts as tight."""
 
 
 @dataclass(eq=False)
@@ -161,7 +162,7 @@ class _Relaxation:
         self.duals: Floats = np.zeros(0)
 
     def solve(self, budget: Budget) -> float | None:
-        """Find the fractional point, and return what it gains; None if there was no time."""
+        """Find the fractional point, and return its gain; None if there was no time."""
         solution = self.program.solve(budget)
         if not solution.optimal:
             return None
@@ -200,7 +201,7 @@ class _Relaxation:
         self.duals = self.duals[kept]
 
     def proved(self) -> CutBound:
-        """Return the bound that the multipliers of the last point prove, in integers, and the tight cuts."""
+        """Return the bound proved by the multipliers of the last point, in integers, and the tight cuts."""
         denominator = denominator_for(self.rows)
         whole = np.floor(self.duals * denominator + 0.5).astype(np.int64)
         used = np.flatnonzero(whole)
@@ -219,16 +220,16 @@ def bound_by_pairs(
     on_bound: Callable[[int], None] | None = None,
     settings: PairSettings | None = None,
 ) -> CutBound:
-    """Return a bound on the gain that pair cuts prove, with those that are tight as its pool.
+    """Return a bound on the gain that pair cuts prove, with the tight cuts as its pool.
 
-    A linear program chooses members x and rows t from 0 to 1, and the cuts that it violates most are added
-    until it gains hardly less from round to round.
+    A linear program chooses members x and rows t from 0 to 1. The cuts that its solution violates most are
+    added, until its gain hardly decreases from round to round.
 
-    `target`: stop as soon as the bound is no larger, in units of ``rows.step``. `on_bound`: receives the
-    bound whenever it is proved anew. The end of the budget stops with the bound so far.
+    `target`: stop as soon as the bound is no larger, in units of ``rows.step``. `on_bound`: receives each
+    newly proved bound.
 
-    With the same numbers always the same, whatever the clock says, unless the budget ends it; integers
-    throughout, whatever the linear programs answered.
+    The result is reproducible, unless the budget ends the search. The bound is computed in integers, whatever
+    the linear programs return.
     """
     settings = settings or PairSettings()
     best = CutBound(rows.total_gain, (), np.zeros(0, dtype=np.int64), 1)
@@ -263,11 +264,12 @@ def bound_by_pairs(
 def violated_pairs(rows: RightRows, members: Floats, right: Floats, settings: PairSettings) -> list[Cut]:
     """Return the pair cuts that a fractional point violates most, at most one for each pair of forms.
 
-    With a threshold, the pairs are of a positive and a negative row; else of any two rows.
+    With a threshold, the pairs are of a positive and a negative row; otherwise of any two rows.
 
-    `members`: x, from 0 to 1, ``(n_classifiers,)``. `right`: t, from 0 to 1, ``(n_rows,)``.
+    `members`: degree x of membership, from 0 to 1, ``(n_classifiers,)``. `right`: degree t of being right,
+    from 0 to 1, ``(n_rows,)``.
 
-    Takes O(pairs of forms · classifiers with x > 0) time at most; pairs of which τ <= 0 are passed over.
+    Takes O(pairs of forms · classifiers with x > 0) time at most; pairs with τ <= 0 are skipped.
     """
     used = np.flatnonzero(members > 0)
     forms = PairForms(
@@ -291,7 +293,7 @@ def violated_pairs(rows: RightRows, members: Floats, right: Floats, settings: Pa
 
 
 def most_violated(rows: RightRows, members: Floats, right: Floats, p: int, q: int) -> Cut:
-    """Return the cut of two forms, p before q, that a fractional point violates most."""
+    """Return the cut of two forms, p before q, that is most violated at a fractional point."""
     together = right[rows.row_of[p]] + right[rows.row_of[q]] - 1
     w = rows.signs[p].astype(np.int64) + rows.signs[q]
     kept = (w != 0) & rows.affordable & np.where(w > 0, members < together, members > 1 - together)

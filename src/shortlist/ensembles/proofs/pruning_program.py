@@ -22,55 +22,60 @@ from shortlist.results.objective import Objective, Sense
 
 @dataclass(frozen=True, eq=False)
 class PruningProgram:
-    """A program to minimise, where to find its parts, and what its costs mean.
+    """Program to minimise, with the positions of its parts and the meaning of its costs.
 
-    The columns are x_k (is classifier k a member), with two classes L (the threshold), one t per row whose
-    decision matters (is it right), and with diversity limits one y per pair (are both members).
+    The columns are x_k (is classifier k a member), with two classes L (the threshold), one t for each row
+    whose decision matters (is it right), and with diversity limits one y per pair (are both members).
     """
 
     program: Program
     n_classifiers: int
     decided_rows: NDArray[np.int64]
-    """Rows with a column, ``(n_decided,)``."""
+    """Indices of the rows with a column, ``(n_decided,)``."""
     right: Callable[[Mask, int], Mask]
-    """Says which of these rows members are right on with a threshold."""
+    """Function from members and a threshold to the mask of these rows that are decided right,
+    ``(n_decided,)``.
+    """
     has_threshold: bool
     pairs: NDArray[np.int64]
     offset: int = 0
-    """Offset of a cost for minus the gain."""
+    """Number to add to a cost to get minus the gain."""
     base: int = 0
     step: int = 1
-    """The weighted sum without gain, and what a gain of 1 adds to it."""
+    """Weighted sum without gain, and its increase for a gain of 1."""
     absolute_gap: float = 1 - 1e-6
-    """Costs that differ by no more are equal."""
+    """Difference up to which two costs count as equal."""
 
     def members(self, values: NDArray[np.float64]) -> Mask:
-        """Read the selection from a solution."""
+        """Return the selection of a solution as a mask, ``(n_classifiers,)``."""
         return np.asarray(values[: self.n_classifiers] > 0.5)
 
     def encode(self, mask: Mask, threshold: int = 0) -> NDArray[np.float64]:
-        """Write a selection and threshold as a solution, for a start."""
+        """Return the solution that stands for a selection and a threshold, as a start, ``(n_columns,)``."""
         both = mask[self.pairs[:, 0]] & mask[self.pairs[:, 1]]
         level = [threshold] if self.has_threshold else []
         return np.concatenate([mask, level, self.right(mask, threshold), both]).astype(np.float64)
 
     def total_of(self, cost: float) -> float:
-        """Turn a cost, or a bound on it, into a weighted sum, fractions included."""
+        """Return the weighted sum for a cost, or for a bound on it, fractions included."""
         return self.base - self.step * (cost + self.offset)
 
     def total_bound(self, bound: float, otherwise: int) -> int:
-        """Turn a bound on the cost into one on the weighted sum."""
+        """Return the bound on the weighted sum for a bound on the cost.
+
+        `otherwise`: returned for an infinite bound.
+        """
         return otherwise if math.isinf(bound) else math.floor(self.total_of(bound) + 1e-6)
 
 
 def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> PruningProgram:
-    """Build the program of Eqs. 1 to 12, with 14 to 18 and 20 where there are diversity limits.
+    """Return the program of Eqs. 1 to 12, with 14 to 18 and 20 where there are diversity limits.
 
-    What differs from the paper, without changing the answer: f is 1 − t; of Eqs. 2 and 3, and of 5 and 6,
-    only the one that the sign of the row's gain needs is kept, and rows without gain have no column; 0 ≤ L ≤
-    S is a row of its own, so that the constants K + 1 and K shrink row by row to the largest value that the
-    left side can take (Eq. 6 with K instead of K + 1 would be wrong for L = K); rows without a vote
-    positive are decided beforehand.
+    It differs from the paper as follows, without a change of the answer. f is 1 − t. Of Eqs. 2 and 3, and of
+    5 and 6, only the one for the sign of the row's gain is kept, and rows without gain have no column. 0 ≤ L
+    ≤ S is a row of its own, so that the constants K + 1 and K shrink in each row to the largest value of the
+    left side (Eq. 6 with K instead of K + 1 would be wrong for L = K). Rows without a positive vote are
+    decided beforehand.
 
     `votes`: merged rows; identical rows share one column t with their total gain. `weights`: gains of right
     decisions, of any sign.
@@ -147,7 +152,10 @@ def _as_program(
     *,
     has_threshold: bool,
 ) -> Program:
-    """Put rows together with those of the diversity limits; costs are minus the gains of right rows."""
+    """Return the program of these rows and those of the diversity limits.
+
+    Costs are minus the gains of right rows.
+    """
     n_columns = blocks[0][0].shape[1]
     first = n_columns - len(pairs) - len(gains)
     if limits.diversity is not None:
@@ -170,7 +178,7 @@ def _as_program(
 
 
 def limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int, *, has_threshold: bool) -> _Rows:
-    """Return min_size ≤ S ≤ max_size, with two classes L ≤ S, and the budget."""
+    """Return the rows min_size ≤ S ≤ max_size, with two classes L ≤ S, and the budget."""
     members = np.zeros((1, n_columns))
     members[0, :n_classifiers] = 1
     rows, lower, upper = [members], [float(limits.min_size)], [float(limits.max_size)]
@@ -190,9 +198,9 @@ def limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int, *, h
 
 
 def diversity_rows(limits: DiversityLimits, pairs: NDArray[np.int64], most: int, n_columns: int) -> _Rows:
-    """Return Eqs. 14 to 16, 18 and 20; of 14 to 16 only what the sign of a pair's credit needs.
+    """Return the rows of Eqs. 14 to 16, 18 and 20; of 14 to 16 only those for the sign of a pair's credit.
 
-    The last columns are the y of `pairs`; at most `most` classifiers are members.
+    The last columns are the y of `pairs`. `most`: largest number of members.
     """
     n_classifiers = len(limits.credit)
     k, m = pairs.T
@@ -218,7 +226,7 @@ def diversity_rows(limits: DiversityLimits, pairs: NDArray[np.int64], most: int,
 
 
 def _mean_row(surplus: NDArray[np.int64], y: NDArray[np.int64], n_columns: int) -> sparse.csr_array:
-    """Return Eq. 20: −Σ (FC − γ)·y <= 0."""
+    """Return the row of Eq. 20: −Σ (FC − γ)·y <= 0."""
     return sparse.csr_array(
         (-surplus / CREDIT_UNITS, (np.zeros(len(y), dtype=np.int64), y)), shape=(1, n_columns)
     )
@@ -227,7 +235,7 @@ def _mean_row(surplus: NDArray[np.int64], y: NDArray[np.int64], n_columns: int) 
 def _each_rows(
     limits: DiversityLimits, pairs: NDArray[np.int64], y: NDArray[np.int64], largest: int, n_columns: int
 ) -> sparse.csr_array:
-    """Return Eq. 18 for every k: τ·S − Σ FC·y + τ·(largest − 1)·x_k <= τ·largest."""
+    """Return the rows of Eq. 18 for every k: τ·S − Σ FC·y + τ·(largest − 1)·x_k <= τ·largest."""
     n_classifiers = len(limits.credit)
     k, m = pairs.T
     gains = -limits.credit[k, m] / CREDIT_UNITS
@@ -252,20 +260,23 @@ def _triples(terms: list[tuple[NDArray[np.int64], float]], n_columns: int) -> sp
 
 
 def member_pairs(limits: SelectionLimits, n_classifiers: int) -> NDArray[np.int64]:
-    """Return every pair k < l where there are diversity limits, ``(n_pairs, 2)``."""
+    """Return every pair k < l where there are diversity limits, ``(n_pairs, 2)``; no pairs otherwise."""
     n = 0 if limits.diversity is None else n_classifiers
     return np.column_stack(np.triu_indices(n, 1)).astype(np.int64)
 
 
 def without_selection(program: Program, mask: Mask) -> Program:
-    """Return the program with one selection cut off, its classifiers being the first columns."""
+    """Return the program without one selection, whose classifiers are the first columns."""
     row = np.zeros((1, program.n_columns))
     row[0, : len(mask)] = np.where(mask, 1.0, -1.0)
     return program.with_rows(row, -np.inf, mask.sum() - 1.0)
 
 
 def _right_rows(rows: RightRows, n_columns: int) -> _Rows:
-    """Return ``signs·x − (least − lowest)·t >= lowest`` , which t = 1 asks for and t = 0 not."""
+    """Return the rows ``signs·x − (least − lowest)·t >= lowest``.
+
+    With t = 1 they require the forms, with t = 0 they always hold.
+    """
     limits, n_classifiers = rows.limits, rows.n_classifiers
     own, rival = ((rows.signs == sign).sum(axis=1, dtype=np.int64) for sign in (1, -1))
     lowest = np.maximum(0, limits.min_size - n_classifiers + own) - np.minimum(rival, limits.max_size)
@@ -282,9 +293,9 @@ def _right_rows(rows: RightRows, n_columns: int) -> _Rows:
 
 
 def _cut_rows(rows: RightRows, cuts: Sequence[Cut], first: int, n_columns: int) -> _Rows:
-    """Return ``reach · Σ t − coefficients @ x <= against + reach (|R| − 1)`` for each cut R.
+    """Return the row ``reach · Σ t − coefficients @ x <= against + reach (|R| − 1)`` for each cut R.
 
-    `first`: the column of the first row.
+    `first`: index of the column of the first row.
     """
     plain = CutTerms(np.zeros(0, dtype=np.int64), 1, 0)
     columns, numbers, most, starts = [], [], [], [0]
@@ -301,17 +312,17 @@ def _cut_rows(rows: RightRows, cuts: Sequence[Cut], first: int, n_columns: int) 
 
 
 UNIT = Weights(Objective("gain", Sense.MAX, scale=None), tp=1, fn=0, tn=1, fp=0, denominator=1)
-"""Gains are counts already."""
+"""Weights of a problem whose gains are already counted: a gain of 1 for each right decision."""
 
 
 def tight_program(rows: RightRows, cuts: Sequence[Cut] = (), *, slack: int = 0) -> PruningProgram:
-    """Return the program of the rows that matter within all limits, with cuts as rows.
+    """Return the program of the rows that matter within all limits, with the cuts as further rows.
 
-    That is ``Σ t <= |R| − 1`` for each cut R without kept classifiers. Cuts follow from the program's
-    integers but not from its linear relaxation. Each such one is a clause to CP-SAT.
+    A cut R without kept classifiers is the row ``Σ t <= |R| − 1``. Cuts follow from the program's integers,
+    but not from its linear relaxation. Each is a clause for CP-SAT.
 
-    `rows`: at the root: nothing fixed but members that are too dear. `cuts`: rows that no selection is right
-    on together. `slack`: weighted sums that differ by no more are equal.
+    `rows`: rows before any decision; only classifiers above the budget are fixed. `cuts`: sets of rows that
+    no selection is right on together. `slack`: difference up to which two weighted sums count as equal.
     """
     limits, n = rows.limits, rows.n_classifiers
     if rows.has_threshold:

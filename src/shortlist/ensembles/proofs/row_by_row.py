@@ -1,4 +1,4 @@
-"""Cuts from rows that are requested one by one, until no vote with weights is right on all of them."""
+"""Cuts from rows that are required one by one, until no weighted vote is right on all of them."""
 
 import math
 from collections.abc import Iterator
@@ -18,88 +18,85 @@ from shortlist.runs.budget import Budget
 class CutSettings:
     """Settings of the search for cuts; decision 8 has the measurements.
 
-    A round solves the master program, whose solution t says how much of every row the cuts so far allow,
-    and looks for cuts that t violates. The search by price comes first, and the search row by row where the
-    first one finds hardly anything.
+    A round solves the master program. Its solution t is the degree to which each row may be right under the
+    cuts so far. The round then looks for cuts that t violates, first by price, and row by row where the first
+    search finds hardly any.
     """
 
     least_violation: float = 1e-3
-    """A cut is taken up only if t violates it by more than this; rows that t calls right cost as much in the
-    search by price.
+    """Least violation by t of a cut that is added. In the search by price it is also the cost of rows that t
+    calls right.
     """
     few: int = 3
-    """Number of new cuts by price: with fewer, the round goes on row by row, or ends where only quick rounds
-    are wanted.
+    """Least number of new cuts by price in a round. With fewer the round continues row by row, or ends where
+    only quick rounds are requested.
     """
     idle_rounds: int = 10
-    """Rounds in a row without a new cut after which there is nothing more to look for."""
+    """Number of successive rounds without a new cut after which the search ends."""
     row_round_cost: int = 5
-    """Number of further rounds that a search row by row counts as, where rounds are limited."""
+    """Number of rounds that a search row by row counts as, where rounds are limited."""
     most_recalled: int = 500
-    """Largest number of known cuts and conflicts that a round takes up, the most violated first."""
+    """Largest number of known cuts and conflicts that a round uses again, the most violated first."""
     slack: float = 0.05
-    """A cut is slack in a round if t stays below it by more than this."""
+    """Distance of t from a cut above which the cut is slack in a round."""
     patience: int = 12
-    """Rounds in which a cut may be slack before the master program does without it."""
+    """Number of rounds that a cut may be slack before it is removed from the master program."""
     unlikely: float = 0.2
-    """Rows of which t allows no more than this are left out where rows have to be drawn: they make no
-    violated cuts.
-    """
+    """Degree t up to which rows are left out of a draw, as they make no violated cuts."""
     price_starts: int = 4
-    """Number of vectors of costs from which the search by price begins in every round."""
+    """Number of cost vectors from which the search by price starts in every round."""
     price_reweightings: int = 3
-    """Number of times that each of these searches goes on with costs divided by the multipliers just found.
-    """
+    """Number of repetitions of each such search with costs divided by the multipliers just found."""
     price_floor: float = 0.03
-    """Floor added to multipliers, in parts of their mean, before costs are divided by them, so that 0 divides
-    nothing.
+    """Amount added to multipliers before costs are divided by them, in parts of their mean; it avoids a
+    division by 0.
     """
     price_spread: float = 0.5
-    """Standard deviation of the logarithm of the factors by which costs are multiplied at random."""
+    """Standard deviation of the logarithm of the random factors of costs."""
     price_avoidance: float = 0.2
-    """Surcharge on a row for every search of the round that used it."""
+    """Surcharge on the cost of a row for every search of the round that used it."""
     priced_rows: int = 500
     priced_votes: int = 200_000
-    """Most forms in the search by price, and most votes in these: beyond, rows are drawn."""
+    """Largest number of forms, and of their votes, in the search by price; beyond it rows are drawn."""
     asked_votes: int = 2_000_000
-    """Most votes in the search row by row: beyond, rows are drawn."""
+    """Largest number of votes in the search row by row; beyond it rows are drawn."""
     asked_tries: int = 40
-    """Number of times that a search row by row begins anew; each try takes about ten linear programs."""
+    """Number of restarts of a search row by row; each takes about ten linear programs."""
     asked_sure: float = 1 - 1e-6
-    """Rows of which t allows at least this count as right at no cost."""
+    """Degree t from which on rows count as right at no cost."""
     asked_least_excess: float = 1e-3
-    """Least shortfall of the requested rows together, less than 1 by this, so that t violates the cut
-    clearly.
+    """Least amount by which the total shortfall of the required rows must stay below 1, so that t clearly
+    violates the cut.
     """
     asked_shortfall: float = 1e-4
-    """A row is missed if it lacks more votes than this; shortfalls are in single precision."""
+    """Number of votes that a missed row lacks at least; shortfalls are in single precision."""
     asked_at_once: int = 30
-    """Number of missed rows that count as right and are requested at once."""
+    """Number of missed rows that are required at once."""
     asked_noise: float = 0.7
-    """Standard deviation of the logarithm of the factors by which prices of rows are multiplied at random."""
+    """Standard deviation of the logarithm of the random factors of row prices."""
     asked_floor: float = 0.3
-    """Floor added to shortfalls before prices are divided by them, so that tiny ones do not decide."""
+    """Amount added to shortfalls before prices are divided by them, so that tiny shortfalls do not decide."""
 
 
 SMALL = 60
-"""Multipliers are first tried as whole numbers with the least one scaled to at most this."""
+"""Largest scale for the least multiplier, when multipliers are first tried as small whole numbers."""
 
 PRECISE = 2**20
-"""Largest multiplier where that proves nothing; the others are rounded."""
+"""Largest multiplier where small ones prove nothing; the others are rounded."""
 
 
 class Alternative:
-    """The system whose solutions are the multipliers of cuts: it has none where all rows can be right.
+    """Linear system whose solutions are the multipliers of cuts; it has none where all rows can be right.
 
-    Its unknowns are a multiplier y_f >= 0 for every form f. The sum of the forms by these multipliers reads
-    ``c @ x + l · L >= P``, as in :func:`shortlist.ensembles.proofs.certificate.proves`: x are the members, L
-    is the threshold, and c, l and P are sums of y by the numbers of the forms. A cut is proved where no
-    selection reaches P. What selections reach is bounded by linear programming duality, with further
+    Its unknowns are a multiplier y_f >= 0 for every form f. The sum of the forms with these multipliers is
+    ``c @ x + l · L >= P``, as in :func:`shortlist.ensembles.proofs.certificate.proves`. There x are the
+    members, L is the threshold, and c, l and P are sums of y times the numbers of the forms. A cut is proved
+    where no selection reaches P. Linear programming duality bounds the largest left side, with further
     unknowns: u_k >= 0 for every classifier k, s >= 0 for the largest size, r >= 0 for the least size, and w
-    >= max(0, l) for the threshold. The system asks that this bound stay 1 below P, which is no restriction,
-    as every y may be scaled.
+    >= max(0, l) for the threshold. The system requires that this bound is at least 1 below P, which is no
+    restriction, as every y may be scaled.
 
-    A vertex of the system has few rows. Minimising ``costs @ y`` with costs 1 − t prefers rows that the
+    A vertex of the system has few rows. With costs 1 − t, the minimum of ``costs @ y`` prefers rows that the
     solution t of the master program calls right: :cite:t:`Codato2006`, Section 3.
     """
 
@@ -143,7 +140,7 @@ class Alternative:
         self._padding = np.zeros(len(usable) + 3)
 
     def multipliers(self, costs: Floats, budget: Budget) -> Floats | None:
-        """Return the multipliers of least cost, one per form; None if there are none, or none in time."""
+        """Return the multipliers of least cost, ``(n_forms,)``; None if there are none, or none in time."""
         self._program.set_costs(np.concatenate([costs[self.used], self._padding]))
         solution = self._program.solve(budget)
         if not solution.optimal:
@@ -154,7 +151,10 @@ class Alternative:
 
 
 def whole_cut(rows: RightRows, y: Floats) -> Cut | None:
-    """Turn multipliers y into integers that prove a cut, small ones where those do; None if none do."""
+    """Return a cut from multipliers y rounded to integers, small ones if these prove it.
+
+    None without a proof.
+    """
     support = np.flatnonzero(y > 1e-7 * y.max())
     relative = y[support] / y[support].min()
     for scale in range(1, SMALL + 1):
@@ -178,9 +178,10 @@ def _cut(rows: RightRows, support: NDArray[np.int64], whole: NDArray[np.int64]) 
 def draw_rows(
     rows: RightRows, t: Floats, rng: np.random.Generator, *, most: int, unlikely: float
 ) -> NDArray[np.int64]:
-    """Return the rows to look at, increasing: all, or some that are drawn and have `most` forms in all.
+    """Return increasing indices of all rows, or of drawn rows that have `most` forms in all.
 
-    The draw leaves out rows of which the master program's solution t allows no more than `unlikely`.
+    The draw leaves out rows with a degree t of at most `unlikely`, t being the solution of the master
+    program.
     """
     if rows.n_forms <= most:
         return np.arange(rows.n_rows)
@@ -190,18 +191,18 @@ def draw_rows(
 
 
 def forms_of(rows: RightRows, used: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the forms of some rows, increasing."""
+    """Return the indices of the forms of some rows, increasing."""
     is_used = np.zeros(rows.n_rows, dtype=bool)
     is_used[used] = True
     return np.flatnonzero(is_used[rows.row_of])
 
 
 class AskedRows:
-    """Linear program of a weighted vote that is right on all the requested rows.
+    """Linear program of a weighted vote that is right on all the required rows.
 
     Its unknowns are a weight x_k from 0 to 1 for every classifier k, with a sum within the limits on size,
-    and a threshold L. Where it has no solution, no selection is right on all these rows. By Farkas' lemma
-    the solver then has a dual ray, which holds the multipliers of
+    and a threshold L. Where it has no solution, no selection is right on all these rows. By Farkas' lemma the
+    solver then returns a dual ray with the multipliers of
     :func:`shortlist.ensembles.proofs.certificate.proves`.
     """
 
@@ -228,7 +229,10 @@ class AskedRows:
         self._asked: Mask = np.zeros(len(self._forms), dtype=bool)
 
     def ask(self, wanted: Mask) -> None:
-        """Ask for these of the `used` rows and no others."""
+        """Require these of the `used` rows and no others.
+
+        `wanted`: mask, ``(n_used,)``.
+        """
         forms = wanted[self._place_of]
         new = np.flatnonzero(forms & (self._row_of < 0))
         self._row_of[new] = self._program.n_rows + np.arange(len(new))
@@ -247,11 +251,14 @@ class AskedRows:
         self._asked = forms.copy()
 
     def solve(self, budget: Budget) -> LinearSolution:
-        """Return a solution, or the ray that shows that there is none."""
+        """Return a solution, or the dual ray that proves that there is none."""
         return self._program.solve(budget)
 
     def shortfall(self, values: Floats) -> Floats:
-        """Return the shortfall of each of the `used` rows to be right, in the form that lacks most."""
+        """Return the shortfall of each of the `used` rows, ``(n_used,)``.
+
+        It is that of the row's form that lacks most.
+        """
         lacks = np.full(len(self.used), -math.inf)
         with stray_flags_ignored():
             reached = self._left @ values.astype(np.float32)
@@ -259,7 +266,7 @@ class AskedRows:
         return lacks
 
     def multipliers(self, ray: Floats) -> Floats:
-        """Return the part of a ray that belongs to asked rows, one number for each form of the problem."""
+        """Return the multipliers in a ray, ``(n_forms,)``; 0 for forms of rows that are not required."""
         y = np.zeros(self._n_forms)
         asked = np.flatnonzero(self._asked)
         y[self._forms[asked]] = np.abs(ray[self._row_of[asked]])
@@ -277,17 +284,19 @@ def row_by_row(
 ) -> Iterator[Floats]:
     """Yield multipliers of cuts that the master program's solution t violates.
 
-    What row i lacks is 1 − t_i. A cut says that of its rows one at least is wrong, so that t violates it
-    exactly where its rows lack less than 1 in all. Rows that lack nothing are therefore asked for at no
-    cost. Others are drawn among those that the present solution misses, as long as all together lack less
-    than 1. Whenever there is no solution, the rows of the dual ray are a cut that t violates.
+    The shortfall of row i is 1 − t_i. A cut implies that at least one of its rows is wrong. So t violates it
+    exactly where the shortfalls of its rows add up to less than 1. Rows without a shortfall are therefore
+    required at no cost. Others are drawn among the rows that the present solution misses, as long as the
+    total shortfall is less than 1. Whenever there is no solution, the rows of the dual ray are a cut that t
+    violates.
 
-    :class:`~shortlist.ensembles.proofs.row_by_row.Alternative` minimises a sum of
-    multipliers, which stands for the rows that carry them. This search bounds the rows themselves, and
-    still finds cuts where the other one does not.
+    :class:`~shortlist.ensembles.proofs.row_by_row.Alternative` minimises a sum of multipliers, as a
+    substitute for the number of rows. This search limits the rows themselves, and still finds cuts where the
+    other one does not.
 
-    `program`: the program of the same rows, which is kept between calls for its basis. `t`: what the cuts so
-    far allow, ``(n_rows,)``. `settings`: how often to begin anew, and what the draws prefer.
+    `program`: program of the same rows, kept between calls for its basis. `t`: degree to which the cuts so
+    far allow each row to be right, ``(n_rows,)``. `settings`: number of restarts, and preferences of the
+    draws.
     """
     lacking = 1 - t[program.used]
     given = sure = t[program.used] >= settings.asked_sure

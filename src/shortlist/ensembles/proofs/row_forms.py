@@ -1,4 +1,4 @@
-"""Pruning as rows to be right on, each with a gain and with forms in whole numbers that must all hold."""
+"""Pruning as a set of rows with gains; a row is right if all its linear forms in integers hold."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,46 +14,47 @@ from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, class_tally
 
 @dataclass(frozen=True, eq=False)
 class RightRows:
-    """Rows that a selection is right on where all their forms hold.
+    """Rows of a pruning problem; a selection is right on a row where all its forms hold.
 
     Build with :func:`normalise` or :func:`class_rows`.
 
-    For members x, 0 or 1 per classifier, and a threshold L from 0 to the number of members, a form holds
-    where ``signs @ x + level · L >= least``. With two classes every row has one form: of the positive side
-    ``votes @ x − L >= 1``, of the negative side ``−votes @ x + L >= 0``. With several classes a row has one
-    for each rival of the true class, ``votes for the true class − votes for the rival >= least``, and no
-    threshold; where all members may abstain, one of the first class needs a vote too. To maximise: the gains
-    of the right rows.
+    Let x be the members, 0 or 1 per classifier, and L a threshold from 0 to the number of members. A form
+    holds where ``signs @ x + level · L >= least``. With two classes every row has one form: on the positive
+    side ``votes @ x − L >= 1``, on the negative side ``−votes @ x + L >= 0``. With several classes a row has
+    one form for each rival of the true class, ``votes for the true class − votes for the rival >= least``,
+    and no threshold. Where all members may abstain, a row of the first class also needs a vote. The gains of
+    the right rows are to be maximised.
     """
 
     signs: NDArray[np.int8]
-    """−1, 0 or 1, ``(n_forms, n_classifiers)``. With two classes plus or minus distinct vote vectors, none of
-    them empty, in lexicographic order.
+    """Signs −1, 0 or 1, ``(n_forms, n_classifiers)``. With two classes they are plus or minus distinct vote
+    vectors, none of them empty, in lexicographic order.
     """
     levels: NDArray[np.int8]
-    """−1, 0 or 1, ``(n_forms,)``."""
+    """Factors −1, 0 or 1 of the threshold, ``(n_forms,)``."""
     least: NDArray[np.int64]
-    """0 or 1, ``(n_forms,)``."""
+    """Least left side of each form, 0 or 1, ``(n_forms,)``."""
     row_of: NDArray[np.int64]
-    """The row of each form, not decreasing, ``(n_forms,)``."""
+    """Index of the row of each form, not decreasing, ``(n_forms,)``."""
     gains: NDArray[np.int64]
-    """Increment by being right, at least 1, in units of `step`, ``(n_rows,)``. With two classes gains of both
-    signs and labels of both kinds are already accounted for: a row need not be on the side of its label.
+    """Gain of being right on each row, at least 1, in units of `step`, ``(n_rows,)``. With two classes the
+    signs of gains and the labels are already accounted for: a row need not be on the side of its label.
     """
     step: int
-    """Every difference of two weighted sums is a multiple of it."""
+    """Common divisor of all differences of two weighted sums."""
     offset: int
     """Weighted sum when every row is wrong."""
     places: NDArray[np.int64]
-    """Place of each row among all distinct vote vectors of the data in lexicographic order, ``(n_rows,)``;
+    """Index of each row among all distinct vote vectors of the data in lexicographic order, ``(n_rows,)``;
     with several classes among the merged rows.
     """
     limits: SelectionLimits
-    """Limits that a selection must keep. Bounds use the sizes, and the budget for members that exceed it
-    alone."""
+    """Limits that a selection must keep. Bounds use the limits on size, and leave out classifiers that exceed
+    the budget alone.
+    """
     rivals: NDArray[np.int64]
-    """Rival of each form with several classes, ``(n_forms,)``, the number of classes where a vote is
-    needed, whatever others there are; else 0.
+    """Rival class of each form with several classes, ``(n_forms,)``; the number of classes in a form that
+    requires at least one vote; 0 with two classes.
     """
 
     @property
@@ -73,7 +74,7 @@ class RightRows:
 
     @property
     def has_threshold(self) -> bool:
-        """Whether forms are of two classes, one for each row, and a threshold is chosen."""
+        """Whether the forms are of two classes, one for each row, with a threshold to choose."""
         return bool(self.levels.any())
 
     @cached_property
@@ -83,7 +84,7 @@ class RightRows:
 
     @cached_property
     def is_positive(self) -> Mask:
-        """Side of each row with two classes."""
+        """Whether each row is on the positive side, with two classes, ``(n_rows,)``."""
         return np.asarray(self.levels < 0)
 
     @property
@@ -93,7 +94,7 @@ class RightRows:
 
     @cached_property
     def affordable(self) -> Mask:
-        """Classifiers that do not exceed the budget alone."""
+        """Mask of the classifiers that do not exceed the budget alone, ``(n_classifiers,)``."""
         if self.limits.costs is None:
             return np.ones(self.n_classifiers, dtype=bool)
         return np.asarray(self.limits.costs <= self.limits.budget)
@@ -112,11 +113,11 @@ class RightRows:
         return max(0, min(self.limits.min_size, self.most_members))
 
     def weighted_sum(self, gain: int) -> int:
-        """Turn a gain in units of `step` into the weighted sum of all rows."""
+        """Return the weighted sum of all rows for a gain in units of `step`."""
         return self.offset + self.step * gain
 
     def right(self, mask: Mask, threshold: int = 0) -> Mask:
-        """Say which rows a selection is right on."""
+        """Return the mask of the rows that a selection is right on, ``(n_rows,)``."""
         reached = self.signs[:, mask].sum(axis=1, dtype=np.int64) + self.levels.astype(np.int64) * threshold
         right = np.ones(self.n_rows, dtype=bool)
         right[self.row_of[reached < self.least]] = False
@@ -130,16 +131,17 @@ class RightRows:
 
 
 def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightRows:
-    """Rewrite pruning so that every distinct vote vector is on one side, with a positive gain.
+    """Return pruning as rows, with every distinct vote vector on one side and a positive gain.
 
-    Deciding positive on a vote vector adds the gains of its positive samples and takes those of its negative
-    samples. If the sum is above 0, the vector is on the positive side; if it is below 0, being negative is
-    what gains. Samples of both classes with the same votes so cancel out: of each such pair one is right,
-    whatever is selected. The empty vote vector is always decided negative, since L >= 0, and leaves no row.
+    To decide positive on a vote vector adds the gains of its positive samples and subtracts those of its
+    negative samples. If the sum is above 0, the vector is on the positive side; if it is below 0, a negative
+    decision has the gain. So samples of both classes with the same votes cancel out: one of each such pair is
+    right for every selection. The empty vote vector is always decided negative, since L >= 0, and leaves no
+    row.
 
     Takes O(n_rows · n_classifiers / 8 · log n_rows) time.
 
-    Without rows when no decision matters.
+    The result has no rows when no decision matters.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.hard_votes import merge_rows
@@ -172,14 +174,15 @@ def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightR
 
 
 def class_rows(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits) -> RightRows:
-    """Rewrite pruning by plurality as rows with a form for every rival that can win.
+    """Return pruning by plurality as rows with a form for every rival that can win.
 
-    A row of true class c is right where the votes for c less those for d are large enough for every rival
-    class d. They are at least 1 where d < c, since ties go to the lowest class, and 0 where d > c. Rivals
-    that win on no selection within the size limits are left out. So are rivals without a voter, where another
-    one that wins ties as they do has one, and rows that are right, or wrong, on every selection. On a row of
-    the first class no vote at all is no rival's, and not right either: it gets one more form, which has the
-    number of classes as its rival, where as many classifiers abstain as a selection may have.
+    A row of true class c is right where the votes for c minus those for d are large enough for every rival
+    class d: at least 1 where d < c, since ties go to the lowest class, and 0 where d > c. Rivals that win for
+    no selection within the size limits are left out. So are rivals without a voter, where another rival with
+    the same ties has one, and rows that are right, or wrong, for every selection.
+
+    A row of the first class is not right without any vote, although no rival wins. So it has one more form,
+    with the number of classes as its rival, if enough classifiers abstain to be a selection.
 
     Takes O(n_rows · n_classes · n_classifiers) time, and as many bytes at most.
     """
@@ -228,16 +231,19 @@ def _with_forms(
 
 
 def _wins_ties(votes: ClassVotes, rows: NDArray[np.int64], rivals: NDArray[np.int64]) -> Mask:
-    """Mark the rivals that win a tie with the true class: those before it, and no vote at all."""
+    """Return the mask of the rivals that win a tie with the true class.
+
+    They are the classes before it, and the rival that stands for no vote at all.
+    """
     return np.asarray((rivals < votes.labels[rows]) | (rivals == votes.n_classes))
 
 
 def _competing(votes: ClassVotes, limits: SelectionLimits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows and rivals that compete, by row and then by rival.
+    """Return the indices of rows and rivals that compete, sorted by row and then by rival.
 
-    A rival without a voter is left out where another one wins the ties that it would win: it is never the
-    stronger of the two. A row of the first class, which wins all ties, competes with no vote at all too,
-    where a selection may consist of classifiers that abstain.
+    A rival without a voter is left out where another one has a voter and wins the same ties, as it is never
+    stronger. A row of the first class, which wins all ties, also competes with no vote at all, where a
+    selection may consist of classifiers that abstain.
     """
     voted = class_tally(votes.codes, votes.n_classes) > 0
     labels = votes.labels[:, None].astype(np.int64)
@@ -258,7 +264,10 @@ def _competing(votes: ClassVotes, limits: SelectionLimits) -> tuple[NDArray[np.i
 def _extremes(
     votes: ClassVotes, rows: NDArray[np.int64], rivals: NDArray[np.int64], limits: SelectionLimits
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the lowest and the highest lead over rivals within the size limits, from the voters of both."""
+    """Return the lowest and the highest lead over each rival within the size limits.
+
+    They are computed from the number of voters of both.
+    """
     tally = class_tally(votes.codes, votes.n_classes).astype(np.int64)
     tally = np.column_stack([tally, np.zeros(len(tally), dtype=np.int64)])  # no vote at all
     own, rival = tally[rows, votes.labels[rows]], tally[rows, rivals]

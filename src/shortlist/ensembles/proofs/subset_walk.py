@@ -1,14 +1,14 @@
-"""Full search without selections that cannot be better: the shortest proof with few classifiers.
+"""Full search that skips selections that cannot be better: the shortest proof with few classifiers.
 
-Classifiers are decided one after the other: first that one joins, then that it stays out. What rows can still
-reach is kept in counters that only fall on the way down. Each decision lowers those of its list by one: a
-classifier that stays out is a vote that rows of its side will not get, and one that joins is a vote against
-the rows of the other side. What a search depends on is in its arrays, so that cutting it into blocks changes
-nothing.
+Classifiers are decided one after the other: first that a classifier joins, then that it stays out. Counters
+hold the sum that each row can still reach, and only fall on the way down. Each decision lowers the counters
+of its list by one. A classifier that stays out is a lost vote for the rows of its side, and one that joins is
+a vote against the rows of the other side. The state of a search is in its arrays alone, so that cutting it
+into blocks changes nothing.
 
 The bound of a node counts every row that may still be right, each for itself, so that a node costs little
-more than the rows that one classifier votes on. That beats cuts and solvers up to some thirty classifiers
-(docs/decisions/0017).
+more than the rows that one classifier votes on. It is faster than cuts and solvers up to some thirty
+classifiers (docs/decisions/0017).
 """
 
 import math
@@ -38,62 +38,65 @@ HERE = record_type(
     "in_reach",
     "nodes",
 )
-"""Classifiers decided, whether the walk is over, whether there is a worth to exceed and whether a selection
-that exceeds it was found, the best of these within the limits, members and their cost now, gains that are in
-reach now (forms only), and nodes so far.
+"""State of the walk. It has the number of classifiers decided, and whether the walk is over, whether there is
+a value to exceed, and whether a selection that exceeds it was found. Then come the best value and threshold
+within the limits, the current members and their cost, the gains that can still be reached (forms only), and
+the nodes so far.
 """
 
 KEPT = record_type("min_size", "max_size", "budget", "each_credit", "mean_credit", "slack", "counted")
-"""Limits that a selection must keep; `counted` is half the length of `levels`, 0 for rows with forms."""
+"""Limits on a selection; `counted` is half the length of `levels`, 0 for rows with forms."""
 
 UNDECIDED, IN, OUT = range(3)
-"""Entries of `choices`."""
+"""Values of `choices`."""
 
 
 class FormRows(NamedTuple):
-    """Rows, and the counters that each decision lowers."""
+    """Rows, with the counters that each decision lowers."""
 
     starts: Longs
-    """Index in `items` of the beginning of each decision's list, ``(2 · n_classifiers + 1,)``: 2k for k
-    joining, 2k + 1 for k staying out.
+    """Index in `items` of the first counter of each decision, ``(2 · n_classifiers + 1,)``. Decision 2k is
+    that k joins, 2k + 1 that k stays out.
     """
     items: Shorts
-    """Counters that are lowered, one list after the other."""
+    """Indices of the counters that each decision lowers, one list after the other."""
     places: Longs
-    """The row of each counter."""
+    """Index of the row of each counter."""
     gains: Longs
-    """Increment by being right on a row, ``(n_rows,)``, at least 1."""
+    """Gain of being right on each row, at least 1, ``(n_rows,)``."""
 
 
 class WalkLimits(NamedTuple):
     """Limits that a selection must keep."""
 
     kept: Annotated[Records, KEPT]
-    """One record."""
+    """Sizes, budget and least credits, as one record."""
     costs: Longs
-    """Cost of each classifier, or nothing."""
+    """Cost of each classifier; empty without a budget."""
     credit: LongTable
-    """Failure credit of every pair, or nothing."""
+    """Failure credit of every pair; empty without diversity limits."""
 
 
 class Walk(NamedTuple):
     """State of a search."""
 
     choices: Bytes
-    """Decision on each classifier, ``(n_classifiers,)``."""
+    """Decision on each classifier, one of :data:`UNDECIDED`, :data:`IN` and :data:`OUT`,
+    ``(n_classifiers,)``.
+    """
     counters: Shorts
-    """Sum that each row, or each of its forms, can still reach."""
+    """Sum that each row, or each of its forms, can still reach, as integers."""
     levels: Longs
-    """Gains by counter, or how many forms of each row are out of reach."""
+    """Gains by value of a counter, or number of forms of each row that can no longer hold."""
     here: Annotated[Records, HERE]
-    """One record."""
+    """Position and best value, as one record."""
     best: Bytes
-    """The best selection so far, 1 for a member."""
+    """Best selection so far, ``(n_classifiers,)``; 1 for a member."""
 
 
 @kernel("boolean(WalkLimits, Walk)")
 def is_diverse(limits: WalkLimits, walk: Walk) -> bool:
-    """Whether the members, all classifiers being decided, have the failure credit that is wanted."""
+    """Return whether the members have the required failure credit, once all classifiers are decided."""
     size, kept = walk.here[0].n_members, limits.kept[0]
     if not len(limits.credit) or size < 2:
         return True
@@ -112,7 +115,7 @@ def is_diverse(limits: WalkLimits, walk: Walk) -> bool:
 
 @kernel("void(int64, int64, FormRows, WalkLimits, Walk)")
 def decide(decision: int, step: int, rows: FormRows, limits: WalkLimits, walk: Walk) -> None:
-    """Take a decision (step −1) or take it back (1)."""
+    """Apply a decision (step −1) or undo it (1)."""
     counters, levels, items = walk.counters, walk.levels, rows.items
     if limits.kept[0].counted:
         for entry in range(rows.starts[decision], rows.starts[decision + 1]):
@@ -142,7 +145,7 @@ def decide(decision: int, step: int, rows: FormRows, limits: WalkLimits, walk: W
 
 @kernel("UniTuple(int64, 2)(WalkLimits, Walk)")
 def reach(limits: WalkLimits, walk: Walk) -> tuple[np.int64, np.int64]:
-    """Return the most that the descendants of a node can be worth, and the threshold for that."""
+    """Return the largest value that the descendants of a node may have, and its threshold."""
     half, levels = limits.kept[0].counted, walk.levels
     if not half:
         return walk.here[0].in_reach, np.int64(0)
@@ -163,7 +166,7 @@ def reach(limits: WalkLimits, walk: Walk) -> tuple[np.int64, np.int64]:
 
 @kernel("void(int64, FormRows, WalkLimits, Walk)")
 def walk_on(n_nodes: int, rows: FormRows, limits: WalkLimits, walk: Walk) -> None:  # noqa: C901
-    """Go on with the search for `n` nodes; ``here.done`` says whether it is over."""
+    """Continue the search for `n_nodes` nodes; ``here.done`` then tells whether it is over."""
     choices, here, kept = walk.choices, walk.here[0], limits.kept[0]
     n = len(choices)
     end = here.nodes + n_nodes
@@ -209,7 +212,7 @@ def walk_on(n_nodes: int, rows: FormRows, limits: WalkLimits, walk: Walk) -> Non
 
 
 BLOCK_NODES = 200_000
-"""Nodes between two looks at the clock: a tenth of a second, or two."""
+"""Number of nodes between two checks of the clock; they take one or two tenths of a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,19 +220,17 @@ class Walked:
     """Result of a search."""
 
     mask: Mask | None
-    """The first of the best selections met, ``(n_classifiers,)``; None when nothing within the limits gains
-    more than `above`.
+    """First of the best selections found, ``(n_classifiers,)``; None when no selection within the limits
+    gains more than `above`.
     """
     threshold: int
-    """The best threshold of `mask`; 0 where classes are decided by plurality."""
+    """Best threshold for `mask`; 0 where classes are decided by plurality."""
     gain: int
-    """Gain of `mask`; without a mask, the gain that the walk had to exceed."""
+    """Gain of `mask`; without a mask, the gain that the walk was to exceed."""
     nodes: int
-    """Nodes visited."""
+    """Number of nodes visited."""
     complete: bool
-    """Whether every selection within the limits was looked at or left out with a reason, so that none gains
-    more.
-    """
+    """Whether every selection within the limits was visited, or skipped because it cannot gain more."""
 
 
 def walk_subsets(
@@ -241,7 +242,7 @@ def walk_subsets(
     block_nodes: int = BLOCK_NODES,
     on_nodes: Callable[[int], None] | None = None,
 ) -> Walked:
-    """Look for the selection, and the threshold where there is one, with the largest gain.
+    """Find the selection, and the threshold where there is one, with the largest gain.
 
     Classifiers with many votes are decided first, as their decisions put most rows out of reach.
 
@@ -249,10 +250,10 @@ def walk_subsets(
     usually a small part of them. Memory for the votes alone. The kernel releases the interpreter's lock.
 
     `rows`: the problem, with its limits on size, cost and diversity. `budget`: its time limit and its
-    cancellation stop the walk with the best found; its limit in nodes is of other steps. `above`: gain of a
-    known selection in units of ``rows.step``: only larger ones are looked for. `max_nodes`: limit that does
-    not depend on the clock. `block_nodes`: nodes between two looks at the clock. `on_nodes`: receives the
-    number of nodes so far, several times a second.
+    cancellation stop the walk with the best selection found; its limit in nodes counts other steps. `above`:
+    gain of a known selection in units of ``rows.step``; only larger gains are searched for. `max_nodes`:
+    limit that does not depend on the clock. `block_nodes`: number of nodes between two checks of the clock.
+    `on_nodes`: receives the number of nodes so far, several times a second.
     """
     order = np.argsort(-(rows.gains[rows.row_of] @ np.abs(rows.signs)), kind="stable")
     signs, n = rows.signs[:, order], rows.n_classifiers
@@ -312,6 +313,6 @@ def _limits(limits: SelectionLimits, order: NDArray[np.intp], half: int) -> Walk
 
 
 def count_selections(rows: RightRows) -> int:
-    """Count the selections of every size that is allowed."""
+    """Return the number of selections of all allowed sizes."""
     n = rows.n_classifiers
     return sum(math.comb(n, size) for size in range(rows.limits.min_size, min(rows.limits.max_size, n) + 1))

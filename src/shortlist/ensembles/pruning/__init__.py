@@ -1,1 +1,1 @@
-"""Exact pruning of votes and of probabilities: the engines that search and prove, and their order."""
+"""Exact pruning of votes and of probabilities: the engines for search and proof, and their order."""

@@ -1,6 +1,6 @@
 """Records of the search for selections, as its kernels take them.
 
-Everything that a walk depends on is in these arrays, so that cutting a walk into blocks changes nothing.
+The state of a walk is in these arrays alone, so that cutting a walk into blocks changes nothing.
 """
 
 from typing import Annotated, NamedTuple
@@ -15,7 +15,9 @@ from shortlist.ensembles._rule_kernels import lead
 NONE = -1
 WORST = -(2**62)
 PART = 1000
-"""Limits are missed in thousandths of a member's failure credit or of a mean cost."""
+"""Number of parts by which misses of limits are counted: thousandths of a member's failure credit or of a
+mean cost.
+"""
 
 OPTIONS = record_type(
     "min_size",
@@ -32,7 +34,7 @@ OPTIONS = record_type(
     "tenure",
     "patience",
 )
-"""Limits that a selection must keep, and options of walks."""
+"""Limits on a selection, and options of walks."""
 HERE = record_type(
     "n_members",
     "threshold",
@@ -50,29 +52,31 @@ HERE = record_type(
     "run_total",
     "streak",
 )
-"""The current selection, the walk, the best selection within limits, and the best of this run."""
+"""Current selection, state of the walk, best selection within limits, and best selection of this run."""
 CHOICE = record_type("pick", "score")
-"""A classifier to flip, and what it is compared by."""
+"""Index of a classifier to flip, and its score."""
 
 
 class SearchRows(NamedTuple):
-    """Rows, and what being right on them is worth."""
+    """Rows with the gain of being right on each."""
 
     votes: ByteTable
-    """Votes of 0 and 1, or classes voted for, ``(n_rows, n_classifiers)``."""
+    """Votes of 0 and 1, or indices of classes, ``(n_rows, n_classifiers)``."""
     columns: ByteTable
-    """The same transposed."""
+    """Transposed `votes`, ``(n_classifiers, n_rows)``."""
     labels: Bytes
-    """True classes, where the class with most votes wins; nothing where a threshold is chosen."""
+    """True classes, ``(n_rows,)``, where the class with most votes wins; empty where a threshold is
+    chosen.
+    """
     gains: Longs
-    """Increment by a row that is decided positive, or right by most votes, ``(n_rows,)``."""
+    """Gain of deciding each row positive, or right by most votes, ``(n_rows,)``."""
 
 
 class SearchLimits(NamedTuple):
-    """Limits that a selection must keep, and options of walks."""
+    """Limits on a selection, and options of walks."""
 
     options: Annotated[Records, OPTIONS]
-    """One record."""
+    """Limits and options, as one record."""
     costs: Longs
     """Cost of each classifier."""
     credit: LongTable
@@ -83,41 +87,45 @@ class SearchWalk(NamedTuple):
     """State of a walk."""
 
     member: Bytes
-    """1 for a member, ``(n_classifiers,)``."""
+    """Membership of each classifier, 1 for a member, ``(n_classifiers,)``."""
     tally: ShortTable
-    """Positive votes of the members, ``(1, n_rows)``, or :func:`no_votes` and votes for each class."""
+    """Positive votes of the members, ``(1, n_rows)``; or :func:`no_votes` plus the votes for each class."""
     levels: LongTable
-    """Gains above 0, and minus those below 0, of the rows by tally, with a threshold."""
+    """Sums of gains above 0, and of minus those below 0, of the rows with each tally; used with a
+    threshold.
+    """
     leads: Longs
-    """Lead of each row by most votes: right iff it is at least 0."""
+    """Lead of each row by most votes; the row is right if and only if it is at least 0."""
     sums: Longs
-    """Failure credit of each classifier with the members."""
+    """Sum of the failure credits of each classifier with the members."""
     tabu: Longs
-    """The step until which each classifier stays put."""
+    """Step until which each classifier may not move."""
     here: Annotated[Records, HERE]
-    """One record."""
+    """Current state, as one record."""
     draws: State
-    """The generator."""
+    """State of the random generator."""
     best: ByteTable
-    """The best members so far, and those of this run, ``(2, n_classifiers)``."""
+    """Members of the best selection so far, and of that of this run, ``(2, n_classifiers)``."""
 
 
 class SearchRoom(NamedTuple):
-    """Room to rate flips."""
+    """Buffers for rating flips."""
 
     near: LongTable
-    """Gains by tally near the threshold and classifier, or by joining or leaving and class."""
+    """Sums of gains. With a threshold they are by classifier and by tally near the threshold; by plurality
+    they are by class, for joining and for leaving.
+    """
     ratings: LongTable
-    """Ratings of each classifier: of its addition, the threshold for it, the same of its removal,
-    and a score of those that may move, ``(5, n_classifiers)``.
+    """Ratings of each classifier, ``(5, n_classifiers)``: of its addition and the threshold for it, the same
+    of its removal, and a score for those that may move.
     """
     choices: Annotated[Records, CHOICE]
-    """The best flip, and the best with a swap."""
+    """Best single flip, and best flip as a part of a swap."""
 
 
 @kernel("void(int64, int64, SearchRows, SearchWalk)")
 def count_classes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -> None:
-    """Change tallies, leads and the total with k, which joins (1) or leaves (−1)."""
+    """Update tallies, leads and the total for classifier k, which joins (1) or leaves (−1)."""
     column, labels, gains = rows.columns[k], rows.labels, rows.gains
     tally, leads, here = walk.tally, walk.leads, walk.here[0]
     for i in range(len(labels)):
@@ -146,9 +154,9 @@ def count_classes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -
 
 @kernel("void(int64, int64, SearchRows, SearchWalk, SearchRoom)")
 def rate_classes(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, room: SearchRoom) -> None:
-    """Rate the addition, or the removal, of classifiers: the total after it.
+    """Rate the addition, or the removal, of classifiers by the total after it.
 
-    What a row adds is noted first for those who join, and who leave, by the class of their vote.
+    The change by each row is first stored for joining and for leaving, by the class of the vote.
     """
     codes, labels, gains, tally, leads = rows.votes, rows.labels, rows.gains, walk.tally, walk.leads
     member, effects, changes = walk.member, room.near, room.ratings[4]
@@ -190,12 +198,12 @@ def rate_classes(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, 
 
 
 WINDOW = 2
-"""Largest distance of a move's threshold from the current one; the current one is always the best of all."""
+"""Largest distance of a move's threshold from the current one, which is always the best of all."""
 
 
 @kernel("void(int64, int64, SearchRows, SearchWalk)")
 def count_votes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -> None:
-    """Change tallies and weights with classifier k, which joins (1) or leaves (−1)."""
+    """Update tallies and levels for classifier k, which joins (1) or leaves (−1)."""
     column, gains, tally, levels = rows.columns[k], rows.gains, walk.tally[0], walk.levels
     small = np.int32(change)
     for i in range(len(gains)):
@@ -213,7 +221,7 @@ def count_votes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -> 
 
 @kernel("void(SearchWalk)")
 def set_threshold(walk: SearchWalk) -> None:
-    """Give the current selection its best threshold, of equal ones the nearest to half the members."""
+    """Set the best threshold of the current selection; of equal ones the nearest to half the members."""
     levels, here = walk.levels, walk.here[0]
     size = here.n_members
     above: Whole = np.int64(0)
@@ -232,9 +240,9 @@ def set_threshold(walk: SearchWalk) -> None:
 
 @kernel("void(int64, int64, SearchRows, SearchWalk, SearchRoom)")
 def rate_totals(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, room: SearchRoom) -> None:
-    """Rate the addition (rows 0, 1) and the removal (rows 2, 3) of classifiers: best total, threshold.
+    """Rate the addition (rows 0, 1) and the removal (rows 2, 3) of classifiers by best total and threshold.
 
-    The gains of the rows that a classifier votes positive on are summed by tally first.
+    The gains of the rows that a classifier votes positive on are first summed by tally.
     """
     votes, gains, tally, levels = rows.votes, rows.gains, walk.tally[0], walk.levels
     size, threshold = walk.here[0].n_members, walk.here[0].threshold
@@ -279,9 +287,9 @@ def rate_totals(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, r
 
 @kernel("int64(int64, SearchLimits, SearchWalk)")
 def missed_after(k: Whole, limits: SearchLimits, walk: SearchWalk) -> Whole:
-    """Return by how much cost and diversity limits are missed after flipping k (NONE: now).
+    """Return the amount by which limits on cost and diversity are missed after a flip of classifier k.
 
-    0 iff they are kept.
+    With k = NONE it is the current amount. It is 0 if and only if the limits are kept.
     """
     options, costs, credit = limits.options[0], limits.costs, limits.credit
     member, sums, here = walk.member, walk.sums, walk.here[0]
@@ -319,7 +327,7 @@ def missed_after(k: Whole, limits: SearchLimits, walk: SearchWalk) -> Whole:
 
 @kernel("int64(int64, int64, SearchWalk)")
 def priced(score: Whole, missed: Whole, walk: SearchWalk) -> Whole:
-    """Return a score less the price of missing limits by so much."""
+    """Return a score minus the price of missing the limits by an amount."""
     price: Whole = np.int64(0)
     if missed > 0:
         price = min(walk.here[0].penalty, np.int64(2**60) // missed) * missed
@@ -328,7 +336,7 @@ def priced(score: Whole, missed: Whole, walk: SearchWalk) -> Whole:
 
 @kernel("void(SearchWalk)")
 def adapt_penalty(walk: SearchWalk) -> None:
-    """Raise the price after some steps outside the limits, and lower it after more within."""
+    """Raise the price after some steps outside the limits, and lower it after more steps within."""
     here = walk.here[0]
     if here.missed > 0:
         here.streak = max(here.streak, 0) + 1
@@ -344,7 +352,7 @@ def adapt_penalty(walk: SearchWalk) -> None:
 
 @kernel("void(int64, int64, SearchLimits, SearchWalk)")
 def count_limits(k: Whole, change: Whole, limits: SearchLimits, walk: SearchWalk) -> None:
-    """Change size, cost and failure credit with classifier k, which joins (1) or leaves (−1)."""
+    """Update size, cost and failure credit for classifier k, which joins (1) or leaves (−1)."""
     here, sums = walk.here[0], walk.sums
     here.n_members += change
     if limits.options[0].has_costs:
@@ -357,7 +365,7 @@ def count_limits(k: Whole, change: Whole, limits: SearchLimits, walk: SearchWalk
 
 @kernel("void(int64, SearchRows, SearchLimits, SearchWalk)")
 def flip(k: Whole, rows: SearchRows, limits: SearchLimits, walk: SearchWalk) -> None:
-    """Let classifier k join or leave, and change with it all that is counted."""
+    """Let classifier k join or leave, and update all counts."""
     change = np.int64(-1 if walk.member[k] else 1)
     if len(rows.labels):
         count_classes(k, change, rows, walk)
@@ -369,7 +377,7 @@ def flip(k: Whole, rows: SearchRows, limits: SearchLimits, walk: SearchWalk) -> 
 
 @kernel("void(SearchRows, SearchLimits, SearchWalk)")
 def settle(rows: SearchRows, limits: SearchLimits, walk: SearchWalk) -> None:
-    """Note what the current selection misses, and its best threshold."""
+    """Store the amount by which the current selection misses its limits, and set its best threshold."""
     walk.here[0].missed = missed_after(NONE, limits, walk)
     if not len(rows.labels):
         set_threshold(walk)
@@ -386,10 +394,11 @@ def choose_flip(
     room: SearchRoom,
     written: Whole,
 ) -> None:
-    """Write the best flip of classifiers start to stop that is allowed, or NONE, as choice `written`.
+    """Store the best allowed flip of the classifiers from `start` to `stop`, or NONE, as choice `written`.
 
-    With `without` a classifier that has just left, only additions of others count, for a swap. A recently
-    moved classifier may move again where that gives the best selection so far. Ties go by chance.
+    With `without`, a classifier that has just left, only additions of others are rated, for a swap. A
+    recently moved classifier may move again if that gives the best selection so far. Ties are decided at
+    random.
     """
     options, ratings, member, here = limits.options[0], room.ratings, walk.member, walk.here[0]
     choice = room.choices[written]
@@ -439,7 +448,10 @@ def choose_flip(
 
 @kernel("void(SearchWalk)")
 def note_selection(walk: SearchWalk) -> None:
-    """Keep the current selection if within limits and the best: of all (row 0), of this run (row 1)."""
+    """Keep the current selection if it is within limits and better than the best one.
+
+    Row 0 of `best` has the best of all, row 1 the best of this run.
+    """
     here, best, member = walk.here[0], walk.best, walk.member
     here.stalled += 1
     if here.missed > 0:
@@ -461,7 +473,7 @@ def note_selection(walk: SearchWalk) -> None:
 
 @kernel("void(uint8[::1], SearchRows, SearchLimits, SearchWalk)")
 def go_to(mask: Bytes, rows: SearchRows, limits: SearchLimits, walk: SearchWalk) -> None:
-    """Move to a selection, and forget the walk so far."""
+    """Move to a selection, and reset the state of the walk."""
     for k in range(len(mask)):
         if walk.member[k] != mask[k]:
             flip(k, rows, limits, walk)
@@ -476,7 +488,7 @@ def go_to(mask: Bytes, rows: SearchRows, limits: SearchLimits, walk: SearchWalk)
 def walk_selections(
     n_steps: Whole, rows: SearchRows, limits: SearchLimits, walk: SearchWalk, room: SearchRoom
 ) -> Whole:
-    """Make up to `n_steps` moves of the tabu search, fewer when it stalls, and return how many."""
+    """Make up to `n_steps` moves of the tabu search, fewer if it stalls; return the number of moves."""
     options, member, tabu, here = limits.options[0], walk.member, walk.tabu, walk.here[0]
     n_classifiers = len(member)
     tried = options.n_tried

@@ -1,7 +1,7 @@
-"""Kernels of sums over rows of concave functions of mean probabilities: their worth, and bounds on it.
+"""Kernels of sums over rows of concave functions of mean probabilities: their values and bounds.
 
-A term is one summand: a whole number `s`, which is a sum over the members, and a concave function g of it. A
-tangent of g is linear in the members, so that the largest sum of tangents is found by sorting.
+A term is one summand: a concave function g of a whole number `s`, which is a sum over the members. A tangent
+of g is linear in the members, so that the largest sum of tangents is found by sorting.
 """
 
 from collections.abc import Callable
@@ -18,52 +18,52 @@ LOG, SQUARE = 0, 1
 """Kinds of g: ``log(mean)`` or ``-(mean - aim)²``."""
 
 FREE, IN, OUT = 0, 1, 2
-"""Whether a classifier is decided."""
+"""States of a classifier: undecided, member, or left out."""
 
 _SHRINKS = 12
-"""Steps of a search along a line."""
+"""Number of steps of a search along a line."""
 
 
 class MeanTerms(NamedTuple):
-    """Terms, as kernels want them."""
+    """Terms, in the form that kernels take."""
 
     columns: HalfTable
-    """Increment of each term by each classifier, ``(n_classifiers, n_terms)``."""
+    """Part of each classifier in the sum `s` of each term, ``(n_classifiers, n_terms)``."""
     aims: Floats
     """Aims of squares, ``(n_terms,)``."""
     kind: int
-    """Kind of g."""
+    """Kind of g: :data:`LOG` or :data:`SQUARE`."""
     whole: float
-    """Number that stands for mean 1 of a single member."""
+    """Value of `s` that stands for mean 1 of a single member."""
 
 
 class Looked(NamedTuple):
-    """Tangents to look for: the members, and the steps."""
+    """Arguments of a search for tangents: the decided classifiers, the target and the number of steps."""
 
     unit: float
-    """Number that stands for mean 1 of all members together."""
+    """Value of `s` that stands for mean 1 of all members together."""
     fixed: Bytes
-    """:data:`FREE`, :data:`IN` or :data:`OUT`, ``(n_classifiers,)``."""
+    """State of each classifier, :data:`FREE`, :data:`IN` or :data:`OUT`, ``(n_classifiers,)``."""
     need: int
     """Number of free classifiers that join the fixed ones."""
     n_steps: int
-    """Most steps."""
+    """Largest number of steps."""
     target: float
-    """A bound that is low enough."""
+    """Bound at which the search ends."""
 
 
 class FoundTangents(NamedTuple):
-    """Tangents that were found."""
+    """Tangents as found by a search."""
 
     gains: Floats
-    """Increment of the sum of all terms by each classifier, ``(n_classifiers,)``."""
+    """Gain of each classifier in the sum of all tangents, ``(n_classifiers,)``."""
     tilts: Floats
     """Slope of each tangent, ``(n_terms,)``."""
 
 
 @kernel("float64(int64, float64, float64, float64)")
 def worth_of_reach(kind: int, aim: float, unit: float, reach: float) -> float:
-    """Return g of a term that reaches so much of `unit`."""
+    """Return the value of g for a sum `reach`, whose mean is `reach` / `unit`."""
     mean = reach / unit
     if kind == LOG:
         worth: float = np.log(mean)
@@ -81,7 +81,7 @@ def steepness_at(kind: int, aim: float, unit: float, reach: float) -> float:
 
 @kernel("float64(MeanTerms, float64, float64[::1], float64[::1])")
 def take_tangents(terms: MeanTerms, unit: float, reach: Floats, tilts: Floats) -> float:
-    """Take the tangent of every term; return the sum of the terms."""
+    """Set `tilts` to the slopes of the tangents of all terms; return the sum of the terms."""
     total = 0.0
     for term in range(len(tilts)):
         tilts[term] = steepness_at(terms.kind, terms.aims[term], unit, reach[term])
@@ -91,7 +91,7 @@ def take_tangents(terms: MeanTerms, unit: float, reach: Floats, tilts: Floats) -
 
 @kernel("void(MeanTerms, float64[::1], float64[::1])")
 def gains_of_tangents(terms: MeanTerms, tilts: Floats, gains: Floats) -> None:
-    """Add up what each classifier adds to all tangents."""
+    """Set `gains` to the sum over all tangents of each classifier's part."""
     for k in range(terms.columns.shape[0]):
         total = 0.0
         for term in range(len(tilts)):
@@ -101,7 +101,7 @@ def gains_of_tangents(terms: MeanTerms, tilts: Floats, gains: Floats) -> None:
 
 @kernel("float64(float64[::1], uint8[::1], int64)", makes_arrays=True)
 def most_gain_of(gains: Floats, fixed: Bytes, need: int) -> float:
-    """Return the sum of the increments by the classifiers that are in, and by the best free ones."""
+    """Return the largest sum of gains: of the members, and of the `need` best free classifiers."""
     free = np.empty(len(gains))
     n_free = 0
     total = 0.0
@@ -129,7 +129,7 @@ def rise_along(terms: MeanTerms, unit: float, reach: Floats, change: Floats, ste
 
 @kernel("float64(MeanTerms, float64, float64[::1], float64[::1], float64)")
 def best_step(terms: MeanTerms, unit: float, reach: Floats, change: Floats, most: float) -> float:
-    """Return the step along a change, up to `most`, after which the sum of the terms is largest."""
+    """Return the step along a change, from 0 to `most`, after which the sum of the terms is largest."""
     low, high = 0.0, most
     at_low = rise_along(terms, unit, reach, change, 0.0)
     if at_low <= 0:
@@ -151,10 +151,11 @@ def best_step(terms: MeanTerms, unit: float, reach: Floats, change: Floats, most
 
 @kernel("float64(MeanTerms, Looked, float64[::1], FoundTangents)", makes_arrays=True)
 def better_tangents(terms: MeanTerms, looked: Looked, parts: Floats, found: FoundTangents) -> float:
-    """Look for tangents with a low bound: the bound of those left in `found`.
+    """Search for tangents with a low bound; store them in `found`, and return their bound.
 
-    `parts`, from 0 to 1, say how far each classifier is in; they are improved by moving what one is in to
-    another one, until the bound is at most `target`, or near enough to the sum of the terms.
+    `parts`, from 0 to 1: degree to which each classifier is a member. They are improved by moving the part of
+    one classifier to another one, until the bound is at most the target, or near enough to the sum of the
+    terms.
     """
     unit, fixed, need, target = looked.unit, looked.fixed, looked.need, looked.target
     n_classifiers, n_terms = terms.columns.shape
@@ -200,16 +201,18 @@ def better_tangents(terms: MeanTerms, looked: Looked, parts: Floats, found: Foun
 
 @dataclass(frozen=True, kw_only=True)
 class RoundSettings:
-    """Settings of the rounds."""
+    """Settings of a search in rounds, each among few classifiers."""
 
     joining: int = 24
-    """Classifiers that join in a round, those that gain most."""
+    """Number of classifiers that join in a round, those with the largest gains."""
     rounds: int = 30
-    """Most rounds."""
+    """Largest number of rounds."""
     steps: int = 200
-    """Steps of a round among few classifiers."""
+    """Number of steps of a round among few classifiers."""
     near: float = 0.02
-    """Share of the distance to the target by which the bound may be above what the parts reach."""
+    """Distance of the bound from the sum of the terms at which a round ends, as a share of the distance to
+    the target.
+    """
 
 
 def tangents_in_rounds(
@@ -221,14 +224,14 @@ def tangents_in_rounds(
     stopped: Callable[[], bool],
     settings: RoundSettings | None = None,
 ) -> float:
-    """Look for tangents of low bound, as :func:`better_tangents` does, and return that bound.
+    """Search for tangents with a low bound, as :func:`better_tangents` does, and return that bound.
 
     A round takes O(n_terms · n_classifiers) time once, and O(n_terms · n_few) for each of its steps.
 
-    `terms`, `looked`: as of the kernel; its number of steps is that of the settings here.
-    `parts`: how far each classifier is in, which is improved, ``(n_classifiers,)``; few of them should be
-    above 0. `found`: gets the best tangents. `stopped`: asked after every round, of which there is one at
-    least.
+    `terms`, `looked`: as for the kernel, but the number of steps is that of the settings here. `parts`,
+    ``(n_classifiers,)``: degree to which each classifier is a member, improved in place; few of them should
+    be above 0. `found`: receives the best tangents. `stopped`: called after every round; there is at least
+    one round.
     """
     settings = settings or RoundSettings()
     now = FoundTangents(found.gains.copy(), found.tilts.copy())
@@ -255,7 +258,7 @@ def tangents_in_rounds(
 
 
 def few_of(parts: Floats, gains: Floats, free: NDArray[np.bool_], n_joining: int) -> NDArray[np.intp]:
-    """Return the indices with a part, and the others that gain most, increasing.
+    """Return increasing indices of the classifiers with a part, and of the others with the largest gains.
 
     >>> few_of(np.array([0.5, 0, 0, 0.5]), np.array([1.0, 3, 2, 4]), np.ones(4, dtype=bool), 1).tolist()
     [0, 1, 3]
@@ -266,5 +269,8 @@ def few_of(parts: Floats, gains: Floats, free: NDArray[np.bool_], n_joining: int
 
 
 def _priced(terms: MeanTerms, looked: Looked, parts: Floats, found: FoundTangents) -> float:
-    """Bound all classifiers by the tangents where the parts are; one step may change these after that."""
+    """Return the bound for all classifiers by the tangents at the parts.
+
+    One step may then change the parts.
+    """
     return float(better_tangents(terms, looked._replace(n_steps=1), parts, found))

@@ -1,9 +1,9 @@
-"""Choice of the engines for a question of pruning: their order, their time, and the measurement behind it.
+"""Choice of the engines for a question of pruning: their order, their time, and the measurement behind each.
 
-The turns of a table are gone through from the first to the last. An engine is asked where its condition holds
-at that moment, and gets its share of the time that is left then: who overruns takes nothing from later
-turns, and the search always comes before the bounds. Where no clock ends a run, or a number of nodes does,
-shares do not count.
+The turns of a table are taken from the first to the last. An engine is called where its condition holds at
+that moment, and gets its share of the time that is then left. So an overrun takes nothing from later turns,
+and the search always comes before the bounds. Where no clock, or a number of nodes, ends a run, shares are
+ignored.
 """
 
 from collections.abc import Callable
@@ -24,37 +24,37 @@ SHORT_WALK = "a short full search"
 QUICK_CUTS = "quick cuts"
 CUTS = "cuts"
 COUNT = "counting the rows that can be right"
-"""Name of the bound on every selection before any engine's."""
+"""Name of the first bound, which is valid for every selection before any engine runs."""
 NOTHING_LOWER = "no engine lowered the bound in the time"
-"""Reason for the bound where no engine gave another."""
+"""Reason for the bound where no engine lowered it."""
 CP_SAT = "CP-SAT"
 SHORT_CP_SAT = "CP-SAT for a moment"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PruningShape:
-    """Sizes and properties of a question at the moment when an engine may be asked."""
+    """Size and properties of a question at the moment when an engine may be called."""
 
     is_few: bool
-    """Whether the selections within the sizes are few enough to be written down as the proof."""
+    """Whether the selections within the sizes are few enough to list them as the proof."""
     is_walkable: bool
-    """Whether a full search may end."""
+    """Whether a full search may end in time."""
     has_program: bool
     """Whether an integer program is small enough to be built."""
     is_large: bool
-    """Whether a solver takes long to bound it."""
+    """Whether a solver takes long to bound the question."""
     is_timed: bool
     """Whether a clock ends the run."""
     by_plurality: bool
-    """Whether the class with most votes wins, and not more votes than a threshold."""
+    """Whether the class with most votes wins; otherwise a threshold decides."""
     has_selection: bool
     """Whether a selection within the limits is known."""
     is_near: bool
-    """Whether few rows lie between value and bound."""
+    """Whether value and bound differ by few rows."""
     is_close: bool
-    """Whether so few that a solver with pair cuts is done within a second or two."""
+    """Whether they differ by so few rows that a solver with pair cuts needs only a second or two."""
     no_more_cuts: bool
-    """Whether cuts are no longer found."""
+    """Whether the search for cuts no longer finds any."""
 
     @property
     def needs_solver(self) -> bool:
@@ -64,17 +64,17 @@ class PruningShape:
 
 @dataclass(frozen=True)
 class Turn:
-    """An engine that is asked, and when."""
+    """Engine with the condition of its call."""
 
     engine: str
     fits: Callable[[PruningShape], bool]
-    """Whether it is asked about a question of this shape."""
+    """Condition: whether the engine is called for a question of this shape."""
     share: float
-    """Part of the time that is left after which it gives way."""
+    """Share of the time that is left, from 0 to 1, after which the engine ends."""
     why: str
-    """Reason for the turn, to go after "because"."""
+    """Reason for the turn, to follow "because"."""
     measured: str
-    """Measurement that supports it: a file of benchmarks/results, or a decision."""
+    """Measurement that supports the turn: a file of benchmarks/results, or a decision."""
 
 
 VOTES = (
@@ -167,74 +167,77 @@ VOTES = (
     ),
     Turn(CP_SAT, lambda q: q.has_program, 1.0, "cuts alone hardly end a proof", "decision 8"),
 )
-"""The engines for the weighted sum of votes, with two classes and with several."""
+"""Turns for the weighted sum of votes, with two classes and with several."""
 
 SEARCH_ALONE = tuple(turn for turn in VOTES if turn.engine in {RULES, SEARCH})
-"""The engines that find a selection and bound none, for a choice that is repeated (decision 134)."""
+"""Turns that find a selection and prove no bound, for repeated choice (decision 134)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchEffort:
-    """Steps of the search for good selections."""
+    """Numbers of steps of the search for good selections."""
 
     first_steps: int = 5_000
-    """Moves of the search before anything is bounded."""
+    """Number of moves of the search before the first bound."""
     steps: int = 60_000
-    """Moves of the search after that."""
+    """Number of moves of the search after the first bound."""
     more_steps: int = 200_000
-    """Moves of the search of two classes before a solver only proves; five times as many where the gap is
-    large and a clock ends the run.
+    """Number of moves of the search with two classes before a solver only proves; five times this number
+    where the gap is large and a clock ends the run.
     """
     patient_steps: int = 200_000
-    """Moves of the longer search by plurality where the clock ends it."""
+    """Number of moves of the longer search by plurality where the clock ends it."""
     n_starts: int = 8
-    """Number of the rules' selections that the search starts from."""
+    """Number of selections by rules that the search starts from."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSettings:
-    """Shares of the engine's time for its steps; decisions 8 and 17 have the measurements."""
+    """Settings of the engines; decisions 8 and 17 have the measurements."""
 
     turns: tuple[Turn, ...] = VOTES
-    """The engines, in order."""
+    """Turns of the engines, in order."""
     effort: SearchEffort = field(default_factory=SearchEffort)
     """Numbers of moves of the search."""
     near: int = 8
-    """Number of usual rows between value and bound within which the solver may end the proof; it is then
-    called early, and however large the program is.
+    """Difference between value and bound, in usual rows, up to which the solver may end the proof. It is then
+    called early, however large the program is.
     """
     close: int = 4
-    """The same where SCIP is done so soon that neither a further search nor a full search comes before it."""
+    """Difference between value and bound, in usual rows, up to which SCIP ends so soon that no further
+    search, and no full search, comes before it.
+    """
     far_cells: int = 200_000
-    """Forms times classifiers up to which the solver lowers a bound further away within seconds; beyond, the
-    cuts lower it more, as long as they find any.
+    """Product of forms and classifiers up to which the solver lowers a larger bound within seconds. Beyond
+    it, cuts lower it more, as long as any are found.
     """
     pairs: PairSettings = field(default_factory=PairSettings)
     """Settings of the search for pair cuts."""
     node_effort: int = 5
-    """Thousandths of CP-SAT's deterministic time that count as a node of SCIP."""
+    """Thousandths of CP-SAT's deterministic time that count as one node of SCIP."""
     cuts: CutSettings = field(default_factory=CutSettings)
     """Settings of the search for cuts."""
     cut_rounds: int = 60
-    """Rounds of cuts where no clock ends them."""
+    """Number of rounds of cuts where no clock ends them."""
     most_pairs: int = 200_000
-    """Most conflicts that the integer program gets as rows."""
+    """Largest number of conflicts that become rows of the integer program."""
     program_cells: int = 20_000_000
-    """Forms times classifiers beyond which no integer program is built: solvers would need minutes to read
-    it.
+    """Product of forms and classifiers beyond which no integer program is built, as solvers would need
+    minutes to read it.
     """
     short_walk_nodes: int = 1_000_000
-    """Nodes after which the first walk gives up: a tenth of a second, or two."""
+    """Number of nodes after which the first walk ends; they take one or two tenths of a second."""
     short_nodes: int = 500
-    """Thousandths of deterministic time for which CP-SAT is asked between the walks: half a second."""
+    """Thousandths of deterministic time for a call of CP-SAT between the walks; they take half a second."""
     walk_classifiers: int = 36
-    """Most classifiers for which a full search is begun: with more it hardly ever ends."""
+    """Largest number of classifiers for which a full search is started; with more it hardly ever ends."""
     walk_nodes: int = 8_000_000
-    """Nodes after which a full search gives up: a few seconds."""
+    """Number of nodes after which a full search ends; they take a few seconds."""
     few_selections: int = 2**16
-    """Number of selections within the sizes up to which the full search comes first and is the proof: a
-    recheck looks at every selection again.
+    """Number of selections within the sizes up to which the full search comes first and is the proof. A
+    recheck evaluates every selection again.
     """
     least_solve_s: float = 0.1
-    """Seconds below which CP-SAT is not asked: it has ended the whole process under limits of milliseconds.
+    """Seconds below which CP-SAT is not called, as it has ended the whole process under limits of
+    milliseconds.
     """

@@ -1,4 +1,4 @@
-"""Pruning for a mean of probabilities: the loss, the gains by which the mean decides, and the problem."""
+"""Pruning for a mean of probabilities: the loss, the gains in decisions, and the problem."""
 
 import dataclasses
 import functools
@@ -31,39 +31,39 @@ MEAN_LOSSES = {
     LOG_LOSS: "mean of minus the logarithm of the mean probability of the true class",
     BRIER: "mean squared error of the mean probabilities, of two classes that of one",
 }
-"""Objectives of mean probabilities that are minimised; votes lack them."""
+"""Losses of mean probabilities by name, with a description; votes do not have them."""
 
 
 @dataclass(frozen=True, eq=False)
 class MeanGoal:
-    """The loss that is minimised, and the gains that decide."""
+    """Loss to minimise, with the gains that decide."""
 
     kind: str
-    """One of :data:`MEAN_LOSSES`."""
+    """Name of the loss, a key of :data:`MEAN_LOSSES`."""
     gains: NDArray[np.int64]
-    """Gain by being right on a row of each class, ``(n_classes,)``: the mean decides for the class with the
-    largest product of probability and gain.
+    """Gain of being right on a row of each class, ``(n_classes,)``. The class with the largest product of
+    mean probability and gain is the answer.
     """
     denominator: int
     """Number of rows."""
 
     @property
     def objective(self) -> Objective:
-        """The loss by its name."""
+        """The loss as an objective."""
         return Objective(self.kind, Sense.MIN, scale=None)
 
 
 def mean_goal(
     objective: str | Mapping[Any, float], votes: SoftVotes, *, positive: int | None = None
 ) -> MeanGoal:
-    """Return the loss of an objective, and the gains by which its mean decides.
+    """Return the loss of an objective, with the gains by which its mean decides.
 
     Raises BadInputError if the objective is no loss and does not end in ``auto``, or its metric is unknown.
 
-    `objective`: one of :data:`MEAN_LOSSES`, which decides by the largest mean; ``"auto"`` is the log loss,
-    and ``"balanced-accuracy+auto"`` decides by what gains most of that metric. `votes`: the rows; the sizes
-    of the classes enter balanced accuracy. `positive`: with two classes the index of the positive one;
-    default the second.
+    `objective`: one of :data:`MEAN_LOSSES`, which decides by the largest mean. ``"auto"`` is the log loss;
+    ``"balanced-accuracy+auto"`` is the log loss, with the decisions that gain most of that metric. `votes`:
+    the rows; balanced accuracy depends on the sizes of the classes. `positive`: index of the positive class
+    of two; default the second.
 
     >>> from shortlist.ensembles.votes.soft_votes import soft_votes
     >>> votes = soft_votes([[[0.9, 0.1]], [[0.6, 0.4]], [[0.2, 0.8]]], [0, 0, 1])
@@ -89,10 +89,10 @@ def decision_gains(
 ) -> NDArray[np.int64]:
     """Return the gain of being right on a row of each class by a metric of votes, ``(n_classes,)``.
 
-    Raises BadInputError if the metric is unknown, or a wrong decision is worth more than a right one.
+    Raises BadInputError if the metric is unknown, or a wrong decision has a larger weight than a right one.
 
     `metric`: a name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES` or
-    :data:`shortlist.ensembles.goals.weights.CLASS_OBJECTIVES`, or weights. `votes`, `positive`: as of
+    :data:`shortlist.ensembles.goals.weights.CLASS_OBJECTIVES`, or weights. `votes`, `positive`: as for
     :func:`mean_goal`.
     """
     if votes.n_classes > 2:
@@ -121,12 +121,14 @@ def decision_gains(
 
 
 def asks_for_choice(objective: str | Mapping[Any, float]) -> bool:
-    """Whether an objective is ``auto``, or ends so."""
+    """Return whether an objective is ``auto``, or ends with ``+auto``."""
     return isinstance(objective, str) and (objective == AUTO or objective.endswith(f"+{AUTO}"))
 
 
 def soft_metric(objective: str | Mapping[Any, float]) -> str | Mapping[Any, float]:
-    """Return the metric of decisions: the part before ``+``, and accuracy for ``auto`` and for losses.
+    """Return the metric of decisions of an objective.
+
+    It is the part before ``+``, or accuracy for ``auto`` and losses.
 
     >>> soft_metric("balanced-accuracy+auto"), soft_metric("log-loss")
     ('balanced-accuracy', 'accuracy')
@@ -138,20 +140,22 @@ def soft_metric(objective: str | Mapping[Any, float]) -> str | Mapping[Any, floa
 
 
 FEW = 10
-"""``auto`` takes one classifier of this number."""
+"""Number of classifiers per member: ``auto`` takes one classifier out of this number."""
 
 FEWEST = 5
-"""But not fewer than these, nor more than half of a small pool."""
+"""Least number of members by ``auto``, except for small pools, of which at most half are taken."""
 
 WHY_FEW = "on other tables, a tenth of the pool chosen by log loss did best"
 
 
 def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:
-    """Return limits for a tenth of a pool, at least five members, of a small pool half, within those given.
+    """Return limits for a tenth of a pool, within the given limits.
 
-    The mean of few members that are best together is worse on new rows than that of some more, as the study
-    of voting found; more than a tenth did no better. Where a budget allows fewer than twice as many of the
-    cheapest, half of those are the least number, so that there is something to choose.
+    At least five members are allowed, or half of a small pool.
+
+    The mean of the few members that are best together is worse on new rows than that of some more, according
+    to the study of voting. More than a tenth gave no improvement. If a budget allows fewer than twice this
+    number of the cheapest classifiers, half of those are the least number, so that a choice is left.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> [few_members(selection_limits(n), n).max_size for n in (1, 4, 10, 40, 100)]
@@ -169,15 +173,15 @@ def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:
 
 
 SCALE = 2**32
-"""Worths of rows are rounded to parts of this."""
+"""Number of parts of 1 to which the values of rows are rounded."""
 
 
 def mean_terms(votes: SoftVotes, goal: MeanGoal) -> MeanTerms:
-    """Return the terms whose sum is to be as large as possible: a loss is taken with minus.
+    """Return the terms of the sum to be maximised; a loss is taken with a minus sign.
 
-    Log loss has a term a row, with the probability of the true class, where less than one part of
-    :data:`WHOLE` counts as one part. Brier score has one of that kind with two classes, and with several one
-    for every class of a row.
+    Log loss has one term for each row, with the probability of the true class, which is at least one part of
+    :data:`WHOLE`. Brier score has one such term with two classes; with several classes it has one for every
+    class of a row.
     """
     rows, truth = np.arange(votes.n_samples), votes.labels.astype(np.intp)
     aims, kind = np.ones(len(rows)), SQUARE
@@ -192,7 +196,9 @@ def mean_terms(votes: SoftVotes, goal: MeanGoal) -> MeanTerms:
 
 
 def total_of(terms: MeanTerms, reach: NDArray[np.int64], size: int) -> int:
-    """Return the worth of members by their number and their sums, in parts of :data:`SCALE`.
+    """Return the sum of the terms for given sums of members, in parts of :data:`SCALE`.
+
+    `reach`, ``(n_terms,)``: sums over the members. `size`: number of members.
 
     Takes O(n_terms) time.
     """
@@ -202,12 +208,12 @@ def total_of(terms: MeanTerms, reach: NDArray[np.int64], size: int) -> int:
 
 
 class MeanProblem:
-    """Probabilities of rows, what their means are worth, and what a selection must keep.
+    """Pruning for means: probabilities of rows, with the goal and the limits.
 
-    Totals are larger the better, whatever the sense of the objective: a loss is counted with minus.
+    A larger total is better, whatever the sense of the objective: a loss is counted with a minus sign.
 
-    `votes`: validation rows. `goal`: what is summed up. `limits`: size and cost. An empty selection has no
-    mean: at least one member is wanted.
+    `votes`: validation rows. `goal`: loss to sum up. `limits`: limits on size and cost. An empty selection
+    has no mean, so at least one member is required.
     """
 
     def __init__(self, votes: SoftVotes, goal: MeanGoal, limits: SelectionLimits) -> None:
@@ -223,38 +229,41 @@ class MeanProblem:
         self.first_bound = total_of(self.terms, best.astype(np.int64), 1) + self.slack
 
     def tally(self, mask: Mask) -> NDArray[np.int64]:
-        """Add up what the members reach in every term, ``(n_terms,)``."""
+        """Return the sums of the members in every term, ``(n_terms,)``."""
         return np.asarray(self.terms.columns[mask].sum(axis=0, dtype=np.int64))
 
     def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
-        """Return the sums without one of the members."""
+        """Return the sums without one of the members, classifier k, ``(n_terms,)``."""
         return np.asarray(tally - self.terms.columns[k])
 
     def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:
-        """Return the worth of members by their number; the threshold is always 0.
+        """Return the total of members from their sums and number, and the threshold, which is always 0.
 
-        An empty selection is worth less than any other.
+        An empty selection has a total below any other.
         """
         return total_of(self.terms, tally, size) if size else -(2**62), 0
 
     def value(self, total: int) -> float:
-        """Turn a total into the user's unit and sign."""
+        """Return a total in the user's unit and sign."""
         return -total / SCALE / self.goal.denominator
 
     def rounded(self, bound: int) -> int:
-        """Return the bound: every total is possible."""
+        """Return the bound unchanged, as every total is possible."""
         return bound
 
     def whole_bound(self, bound: float) -> int:
-        """Turn a bound on the sum of worths into one on totals."""
+        """Return a bound on totals for a bound on the sum of terms."""
         return math.ceil(bound * SCALE) + self.slack // 4 + 1
 
     def worth_to_beat(self, total: int) -> float:
-        """Return the sum of worths up to which a bound rules out whatever is better than a total."""
+        """Return the sum of terms up to which a bound rules out any improvement of a total."""
         return (total + self.slack // 4) / SCALE
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
-        """Return the maker of a result of these members; a threshold below 0 says that there are none."""
+        """Return a function that makes the result for these members.
+
+        A threshold below 0 stands for no members.
+        """
         n = self.votes.n_classes
         decisions = (
             np.zeros((n, n), dtype=np.int64)
@@ -266,22 +275,22 @@ class MeanProblem:
 
 @dataclass(frozen=True, eq=False)
 class Tangents:
-    """A tangent for every term, which bound the selections of `first` to `last` members."""
+    """Tangents of all terms, which bound the selections with `first` to `last` members."""
 
     first: int
     last: int
     tilts: Floats
-    """Slope of each tangent, in worth by whole part, ``(n_terms,)``."""
+    """Slope of each tangent, in value per part of a probability, ``(n_terms,)``."""
     bound: float
-    """Bound that they prove, as a sum of worths."""
+    """Bound that the tangents prove, as a sum of terms."""
 
 
 def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequence[Tangents]) -> Certificate:
-    """Write down what is claimed of a selection, and the tangents that prove a bound.
+    """Return the certificate of a selection, with the tangents that prove a bound.
 
     Value and bound are totals: losses with minus, in parts of 2^32.
-    :func:`shortlist.ensembles.verification.recheck_mean_certificate.check_mean_certificate` says how they are
-    checked.
+    :func:`shortlist.ensembles.verification.recheck_mean_certificate.check_mean_certificate` describes the
+    check.
     """
     votes = problem.votes
     digest = hashlib.sha256(f"{votes.n_classifiers},{votes.n_classes};".encode())
@@ -301,5 +310,5 @@ def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequen
 
 
 def plain_mean_problem(goal: MeanGoal, limits: SelectionLimits) -> Certificate:
-    """Return the fields ``goal`` and ``limits``, which say what a certificate is of."""
+    """Return the fields ``goal`` and ``limits``, which describe the problem of a certificate."""
     return {"goal": {"kind": goal.kind, "gains": goal.gains.tolist()}, "limits": limits.plain()}

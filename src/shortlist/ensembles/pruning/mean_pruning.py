@@ -1,9 +1,10 @@
 """Selection of the members with the best mean of probabilities, with proof.
 
-Branch and bound over sizes and members. The worth of a row is a concave function of its mean, and the largest
+Branch and bound over sizes and members. The value of a row is a concave function of its mean, and the largest
 sum over all fractions of members bounds every selection. A tangent of each function makes that sum linear,
-and the members that gain most are its largest: the bound that a certificate shows. As means do not grow with
-the number of members, what bounds one size with members in parts bounds all larger sizes too.
+and the members with the largest gains maximise it, which is the bound in a certificate. Means do not grow
+with the number of members. So a bound for one size with fractions of members is valid for all larger sizes
+too.
 """
 
 import dataclasses
@@ -44,16 +45,18 @@ from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
 
 BRANCHES = "branch and bound"
-"""Name of the method that proved the bound."""
+"""Name of branch and bound as the prover of a bound."""
 
 TANGENTS = "tangents"
-"""Name of what proves a bound that the certificate proves alone."""
+"""Name of the prover of a bound that the certificate proves alone."""
 
 FIRST_BOUND_SHARE = 0.3
-"""Part of the time that is left for the first bound of a large table, whose members are then tried."""
+"""Share of the time that is left for the first bound of a large table; its members are tried afterwards."""
 
 PRICE_STEPS, GOLDEN = 24, (5**0.5 - 1) / 2
-"""Steps that look for the price of a unit of the budget, and the part of a range that a step keeps."""
+"""Number of steps in the search for the price of a unit of the budget, and the part of a range that each step
+keeps.
+"""
 
 WHY_SMALL = "tangents bound means of members", "decision 25"
 WHY_LARGE = "a large table is bounded by few columns at a time", "decision 40"
@@ -62,21 +65,21 @@ WHY_LARGE = "a large table is bounded by few columns at a time", "decision 40"
 
 @dataclass(frozen=True, kw_only=True)
 class MeanSettings:
-    """Limits on the size of a proof."""
+    """Settings on the size of a proof."""
 
     first_steps: int = 1_000
     steps: int = 60
-    """Steps for the bound of sizes, and for that of a node below them."""
+    """Number of steps for the bound of sizes, and for that of a node below them."""
     most_open: int = 300_000
-    """Open nodes at which a proof gives up."""
+    """Number of open nodes at which a proof is given up."""
     most_numbers: int = 30_000_000
-    """Numbers under the tangents of a certificate: with more it would take minutes to recheck, and there is
-    none.
+    """Largest number of table entries under the tangents of a certificate. A larger one would take minutes to
+    recheck, so there is none.
     """
     news_seconds: float = 0.1
-    """Seconds between two entries of the history where only the bound has changed."""
+    """Seconds between two entries of the history that differ in the bound alone."""
     large_numbers: int = 6_000_001
-    """Numbers of a table from which on a bound is looked for among few classifiers at a time."""
+    """Number of table entries from which on the bound is computed among few classifiers at a time."""
 
 
 def prune_means(
@@ -87,16 +90,15 @@ def prune_means(
     *,
     settings: MeanSettings | None = None,
 ) -> PrunedSelection:
-    """Return the selection within limits whose mean probabilities are worth most, with proof.
+    """Return the selection within limits with the best mean probabilities, with proof.
 
-    OPTIMAL: no selection is better by more than the tolerance in the proof, which is less than a billionth of
-    what a row may be worth (of Brier score with several classes: for each class). INFEASIBLE and UNKNOWN
-    carry a reason and choose nothing.
+    OPTIMAL: no selection is better by more than the tolerance in the proof. The tolerance is less than a
+    billionth of the largest value of a row (of Brier score with several classes: for each class). INFEASIBLE
+    and UNKNOWN have a reason and no selection.
 
-    `limits`: size, of which at least one member is wanted, and cost. Tangents alone, and with them the
-    certificate, leave the cost out.
-    `budget`: its limit in nodes is in those of the branch and bound. Default no limit. `settings`: how large
-    the proof may become.
+    `limits`: limits on size, which is at least one member, and on cost. Tangents alone, and so the
+    certificate, ignore the cost. `budget`: its limit in nodes counts nodes of the branch and bound; default
+    no limit. `settings`: limits on the size of the proof.
 
     >>> from shortlist.ensembles.pruning.mean_problem import mean_goal
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
@@ -115,7 +117,9 @@ def prune_means(
 
 
 def first_selections(problem: MeanProblem) -> list[Mask]:
-    """Return the full ensemble, and the fewest members: the cheapest, and the best alone that can be paid.
+    """Return the first selections to try: the full ensemble, and selections of the fewest members.
+
+    The latter are the cheapest members, and the best ones alone that the budget allows.
 
     Takes O(n_terms · n_classifiers) time.
     """
@@ -128,7 +132,7 @@ def first_selections(problem: MeanProblem) -> list[Mask]:
 
 
 def affordable(limits: SelectionLimits, n_classifiers: int, order: NDArray[np.intp], most: int) -> Mask:
-    """Return at most that number of members, the first in an order that can be paid.
+    """Return the mask of at most `most` members, the first in an order that the budget allows.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> limits = selection_limits(4, member_costs=[3, 2, 2, 1], max_cost=4)
@@ -148,10 +152,10 @@ def affordable(limits: SelectionLimits, n_classifiers: int, order: NDArray[np.in
 
 @dataclass(frozen=True, eq=False)
 class _Node:
-    """Selections of `first` to `last` members that are not ruled out; `parts` is where its bound begins.
+    """Selections of `first` to `last` members that are not ruled out yet.
 
-    `above` are tangents that bound more sizes, these among them; None at the root, and where members are
-    decided.
+    `parts`: start of the search for its bound. `above`: tangents for more sizes that include these; None at
+    the root, and where members are decided.
     """
 
     first: int
@@ -163,7 +167,7 @@ class _Node:
 
 
 class _MeanTree:
-    """Open nodes by their bounds, the largest first."""
+    """Open nodes sorted by their bounds, the largest first."""
 
     def __init__(self, problem: MeanProblem, budget: Budget, settings: MeanSettings) -> None:
         self.problem, self.budget, self.settings = problem, budget, settings
@@ -209,14 +213,14 @@ class _MeanTree:
         return replace(result, certificate=certificate, certified_bound=certified, proved_by=proved_by)
 
     def _end_in_study(self) -> None:
-        """Take what an earlier run kept, and note the end where nothing is left to prove."""
+        """Offer the best selection of an earlier run, and note in the study if nothing is left to prove."""
         kept = KeptBest(self.best, self.budget)
         kept.take()
         if self.best.proved:
             kept.note_end()
 
     def _offer_leaders(self) -> None:
-        """Bound a large table at once, then try those who have a part in that bound, size after size."""
+        """Bound a large table at once, then try the members with a part in that bound, size after size."""
         root = self._whole()
         if root is None:
             return
@@ -235,7 +239,7 @@ class _MeanTree:
             self.budget.tell("proving", value=self.best.value, bound=self.problem.value(self.best.bound))
 
     def _grow(self) -> str:
-        """Open nodes until value and bound meet; return what ended that before, or nothing."""
+        """Open nodes until value and bound meet; return the limit that ended it before, or an empty text."""
         root = self._root or self._whole()
         if root is not None:
             self._push(root)
@@ -314,15 +318,16 @@ class _MeanTree:
             self._split(node, bound, paid)
 
     def _rounded(self, node: _Node) -> Mask:
-        """Return the members of a node with the largest parts, as far as they can be paid."""
+        """Return the mask of the members of a node with the largest parts, as far as the budget allows."""
         order = np.lexsort((-self._found.gains, -node.parts))
         order = order[node.fixed[order] != OUT]
         return affordable(self.problem.limits, len(node.fixed), order, node.first)
 
     def _complete_cover(self) -> tuple[Tangents, ...]:
-        """Return tangents for every size; nothing where those would be too many to recheck.
+        """Return tangents for every size; an empty tuple if they would be too many to recheck.
 
-        Sizes that a limit has left open are bounded as they were with others, so that it takes no time.
+        Sizes left open by a limit get the bound that they had together with other sizes, so that it takes no
+        time.
         """
         most = self.settings.most_numbers // self.problem.terms.columns.size
         for _, _, node in self.heap if most else ():
@@ -338,13 +343,13 @@ class _MeanTree:
         return Tangents(node.first, node.last, found.tilts.copy(), bound)
 
     def _is_of_sizes(self, node: _Node) -> bool:
-        """Whether no classifier is decided yet, but those that exceed the budget."""
+        """Return whether no classifier is decided yet, except those that exceed the budget."""
         limits = self.problem.limits
         out = np.zeros(len(node.fixed), dtype=bool) if limits.costs is None else limits.costs > limits.budget
         return bool((node.fixed == np.where(out, OUT, FREE)).all())
 
     def _bound(self, node: _Node, budget: Budget | None = None) -> float:
-        """Return a bound of a node; its tangents are left in the tree's arrays, and its parts changed."""
+        """Return a bound of a node; its tangents are stored in the tree, and its parts are changed."""
         budget = budget or self.budget
         terms = self.problem.terms
         unit, need = node.first * terms.whole, node.first - int((node.fixed == IN).sum())
@@ -358,9 +363,11 @@ class _MeanTree:
         return float(better_tangents(terms, looked, node.parts, self._found))
 
     def _bound_within_budget(self, node: _Node, bound: float) -> float:
-        """Return a bound on the selections of a node that can be paid, by its tangents; -inf: there are none.
+        """Return a bound on the selections of a node that the budget allows, by its tangents.
 
-        A price for each unit of the budget makes the sum of the tangents a matter of sorting again.
+        -inf for no selection.
+
+        With a price for each unit of the budget, the largest sum of tangents is again found by sorting.
         """
         limits = self.problem.limits
         free, need = node.fixed == FREE, node.first - int((node.fixed == IN).sum())
@@ -382,9 +389,9 @@ class _MeanTree:
         return bound - without + min(without, most((low + high) / 2))
 
     def _split(self, node: _Node, bound: float, paid: float) -> None:
-        """Decide a classifier, in or out, after those whose exchange would cost too much.
+        """Split a node at a classifier that joins or stays out, after decisions by exchanges.
 
-        `bound`, `paid`: bound by the tangents, and on the selections that can be paid.
+        `bound`: bound by the tangents. `paid`: bound on the selections that the budget allows.
         """
         fixed = node.fixed.copy()
         free = np.flatnonzero(fixed == FREE)
@@ -410,7 +417,7 @@ class _MeanTree:
             self._push(_Node(node.first, node.last, child, repaired, paid))
 
     def _fix_by_exchanges(self, fixed: Bytes, free: NDArray[np.intp], need: int, bound: float) -> None:
-        """Decide whom to exchange for the next one would cost more than lies between bound and value."""
+        """Decide the classifiers whose exchange would cost more than the difference of bound and value."""
         order = free[np.argsort(-self._found.gains[free], kind="stable")]
         last_in, first_out = self._found.gains[order[need - 1]], self._found.gains[order[need]]
         slack = bound - self.problem.worth_to_beat(self.best.total)
@@ -420,9 +427,9 @@ class _MeanTree:
 
 
 def _repaired(fixed: Bytes, parts: Floats, size: int, *, few: bool) -> Floats:
-    """Return parts that agree with what is decided and add up to the size, near to those given.
+    """Return parts that agree with the decided classifiers and add up to the size, close to the given ones.
 
-    With `few`, who has none gets one only where those who have one leave no room.
+    With `few`, classifiers without a part get one only if the others leave no room.
     """
     repaired = np.where(fixed == IN, 1.0, np.where(fixed == OUT, 0.0, parts))
     free = np.flatnonzero(fixed == FREE)
@@ -449,13 +456,13 @@ def prune_soft(
     *,
     positive: int | None = None,
 ) -> tuple[PrunedSelection, MeanGoal, SelectionLimits]:
-    """Return the selection whose mean probabilities are best, the goal, and the limits that it keeps.
+    """Return the selection with the best mean probabilities, the goal, and the limits that it keeps.
 
     Raises BadInputError if the objective cannot be used.
 
-    `objective`: as of :func:`shortlist.ensembles.pruning.mean_problem.mean_goal`; what ends in ``auto``
-    chooses as many members as :func:`few_members` says. `limits`: size and cost. `positive`: with two classes
-    the index of the positive one.
+    `objective`: as for :func:`shortlist.ensembles.pruning.mean_problem.mean_goal`; if it is or ends with
+    ``auto``, the number of members is that of :func:`few_members`. `limits`: limits on size and cost.
+    `positive`: index of the positive class of two.
     """
     budget = budget or Budget()
     if asks_for_choice(objective):

@@ -1,7 +1,7 @@
-"""Exact pruning as a problem that one engine solves: what two classes and several have of their own.
+"""Exact pruning as a problem that one engine solves, for two classes and for several.
 
-Both are rows with forms (:mod:`shortlist.ensembles.proofs.row_forms`) for everything that bounds. They differ
-in how votes are counted, and in the integer program as it is printed.
+For all bounds, both are rows with forms (:mod:`shortlist.ensembles.proofs.row_forms`). They differ in the
+count of votes, and in the integer program in its printed form.
 """
 
 import functools
@@ -35,7 +35,7 @@ from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
 
 Offer: TypeAlias = Callable[[Mask], int | None]
-"""Receives selections, and returns what they are worth, None where they do not keep the limits."""
+"""Function that receives a selection, and returns its weighted sum; None outside the limits."""
 
 
 V = TypeVar("V", Votes, ClassVotes)
@@ -44,14 +44,14 @@ W = TypeVar("W", Weights, ClassWeights)
 
 @dataclass(frozen=True, eq=False)
 class VoteProblem(Generic[V, W]):
-    """Votes on rows, what decisions on them are worth, and what a selection must keep."""
+    """Pruning by votes: rows, weights of decisions, and limits of a selection."""
 
     votes: V
     """Validation rows; those of several classes merged."""
     weights: W
     """Weights of decisions."""
     limits: SelectionLimits
-    """Size, cost and diversity."""
+    """Limits on size, cost and diversity."""
 
     @property
     def n_classifiers(self) -> int:
@@ -65,21 +65,21 @@ class VoteProblem(Generic[V, W]):
 
     @property
     def slack(self) -> int:
-        """Weighted sums that differ by no more are equal."""
+        """Difference up to which two weighted sums count as equal."""
         return self.weights.slack
 
     @property
     def tolerance(self) -> float:
-        """The same as a difference of values."""
+        """Difference up to which two values count as equal."""
         return self.weights.tolerance
 
     @property
     @abstractmethod
     def rows(self) -> RightRows:
-        """Rows that some allowed selections are right on and others are not."""
+        """Rows that are right for some allowed selections and not for others."""
 
     def certificate(self, bound: CutBound | int, mask: Mask, threshold: int, total: int) -> Certificate:
-        """Write down what is claimed of a selection, and the cuts that prove the bound."""
+        """Return the certificate of a selection, with the cuts that prove the bound."""
         return vote_certificate(
             self.votes, self.weights, self.rows, bound, mask=mask, threshold=threshold, value=total
         )
@@ -89,17 +89,20 @@ class VoteProblem(Generic[V, W]):
         return tight_program(self.rows, cuts, slack=self.slack)
 
     def plain_program(self) -> PruningProgram:
-        """Return the program as printed: of two classes Eqs. 1 to 20 of the paper, else without cuts."""
+        """Return the program in its printed form: for two classes Eqs.
+
+        1 to 20 of the paper, otherwise one without cuts.
+        """
         return self.tight_program(())
 
     def rule_starts(self, budget: Budget) -> Iterator[tuple[str, Mask]]:
-        """Yield pruning rules, each with the best ensemble on its way."""
+        """Yield the name of each pruning rule, with the best ensemble on its way."""
         return rule_starts(self.votes, self.weights, self.limits, budget)
 
     def search(
         self, budget: Budget, offer: Offer, starts: Sequence[Mask], *, target: int, max_steps: int
     ) -> None:
-        """Offer what tabu walks find, first from these starts."""
+        """Offer the selections that tabu walks find, the first walks from these starts."""
         found = search_selection(
             self.votes, self.weights, self.limits, budget, starts=starts, max_steps=max_steps,
             on_better=lambda better: offer(better.mask), settings=TabuSettings(target=target),
@@ -109,20 +112,23 @@ class VoteProblem(Generic[V, W]):
 
     @property
     def first_bound(self) -> int:
-        """Weighted sum if all rows that can be right are right."""
+        """Weighted sum if all rows are right that can be right."""
         return self.rows.weighted_sum(self.rows.total_gain)
 
     def value(self, total: int) -> float:
-        """Turn a weighted sum into the user's unit."""
+        """Return a weighted sum in the user's unit."""
         return self.weights.value(total)
 
     def rounded(self, bound: int) -> int:
-        """Return the largest weighted sum that is possible and no larger than `bound`."""
+        """Return the largest possible weighted sum that is at most `bound`."""
         return self.rows.offset + (bound - self.rows.offset) // self.rows.step * self.rows.step
 
 
 class ThresholdProblem(VoteProblem[Votes, Weights]):
-    """Two classes: positive where more members than a threshold vote so, and the threshold is chosen too."""
+    """Pruning with two classes: positive where more members than a threshold vote so.
+
+    The threshold is chosen too.
+    """
 
     @cached_property
     def rows(self) -> RightRows:
@@ -130,16 +136,16 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
         return normalise(self.votes, self.weights, self.limits)
 
     def tally(self, mask: Mask) -> NDArray[np.int64]:
-        """Count the positive votes on every row."""
+        """Return the number of positive votes on every row."""
         return np.asarray(self._columns[mask].sum(axis=0, dtype=np.int64))
 
     def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
-        """Return the counts without one of the members."""
+        """Return the numbers of votes without those of one member, classifier k."""
         return np.asarray(tally - self._columns[k])
 
     @cached_property
     def _columns(self) -> NDArray[np.uint8]:
-        """The votes by classifier, which a large table is read by faster than by row."""
+        """The votes by classifier, ``(n_classifiers, n_rows)``, which is faster for a large table."""
         return np.ascontiguousarray(self.votes.votes.T)
 
     @cached_property
@@ -147,12 +153,15 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
         return self.weights.signed_gains(self.votes)
 
     def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:
-        """Return the weighted sum with the best threshold, and the threshold."""
+        """Return the weighted sum with the best threshold, and that threshold."""
         threshold, gain = threshold_of(tally, self._signed_gains, size)
         return self.weights.all_negative(self.votes) + gain, threshold
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
-        """Return the maker of a result of these members; a threshold below 0 says that there are none."""
+        """Return a function that makes the result for these members.
+
+        A threshold below 0 stands for no members.
+        """
         counts = Confusion(0, 0, 0, 0) if threshold < 0 else confusion(self.votes, mask, threshold)
         return functools.partial(EnsembleSelection, mask=mask, threshold=max(0, threshold), confusion=counts)
 
@@ -162,7 +171,10 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
 
 
 class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
-    """Several classes: the class with most votes, of equals the first; a row without a vote is wrong."""
+    """Pruning with several classes: the class with most votes wins, the first of equals.
+
+    A row without a vote is wrong.
+    """
 
     @cached_property
     def rows(self) -> RightRows:
@@ -174,25 +186,28 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
         return self.weights.row_gains(self.votes)
 
     def tally(self, mask: Mask) -> NDArray[np.int32]:
-        """Count the votes for each class on every row."""
+        """Return the number of votes for each class on every row."""
         return class_tally(self.votes.codes[:, mask], self.votes.n_classes)
 
     def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
-        """Return the counts without one of the members."""
+        """Return the numbers of votes without those of one member, classifier k."""
         fewer, codes = tally.copy(), self.votes.columns[k]
         voted = np.flatnonzero(codes < self.votes.n_classes)
         fewer[voted, codes[voted]] -= 1
         return fewer
 
     def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:  # noqa: ARG002  # for two classes
-        """Return the weighted sum; the threshold is always 0."""
+        """Return the weighted sum, and the threshold, which is always 0."""
         right = plurality(tally) == self.votes.labels
         if not self.votes.all_vote:
             right &= tally.any(axis=1)
         return int(self._row_gains[right].sum()), 0
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
-        """Return the maker of a result of these members; a threshold below 0 says that there are none."""
+        """Return a function that makes the result for these members.
+
+        A threshold below 0 stands for no members.
+        """
         n = self.votes.n_classes
         decisions = np.zeros((n, n), dtype=np.int64) if threshold < 0 else decision_table(self.votes, mask)
         return functools.partial(ClassSelection, mask=mask, decisions=decisions)

@@ -1,4 +1,4 @@
-"""Selection for the name of an objective."""
+"""Selection of members by the name of an objective."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,16 +28,15 @@ if TYPE_CHECKING:
     from shortlist.milp import Solver
 
 ObjectiveName: TypeAlias = str | Mapping[Any, float]
-"""``accuracy``, ``balanced-accuracy`` and so on, ``auto`` for accuracy, or weights."""
+"""Objective: ``accuracy``, ``balanced-accuracy`` and so on, ``auto`` for accuracy, or weights."""
 
 
 def parse_objective(objective: ObjectiveName, *, n_classes: int = 2) -> ObjectiveName:
-    """Return an objective of votes by its name, or weights as they are.
+    """Return the checked name of an objective of votes; weights are returned unchanged.
 
     Raises BadInputError if the name is unknown.
 
-    `objective`: as of :func:`prune_for`. `n_classes`: how many classes there are, which says what names there
-    are.
+    `objective`: as for :func:`prune_for`. `n_classes`: number of classes; it decides which names are valid.
 
     >>> parse_objective("auto"), parse_objective("balanced_accuracy")
     ('accuracy', 'balanced-accuracy')
@@ -68,15 +67,14 @@ def prune_for(
     solver: "str | Solver" = AUTO,
     proves: bool = True,
 ) -> Any:
-    """Return the selection that is worth most by a named objective.
+    """Return the selection with the largest weighted sum of a named objective.
 
     Raises BadInputError if the objective or the solver is unknown.
 
     `objective`: a weighted sum, by name or by its weights; ``auto`` is accuracy. Weights of several classes
-    are by their index. `budget`: default no limit. See :func:`prune_exactly`. `solver`, `proves`: as of that
-    function.
+    are by their index. `budget`: default no limit. `solver`, `proves`: as for :func:`prune_exactly`.
 
-    As of :func:`shortlist.ensembles.pruning.vote_steps.prove`.
+    The result is described in :func:`shortlist.ensembles.pruning.vote_steps.prove`.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
@@ -104,19 +102,19 @@ def prune_exactly(
     """Return the selection within limits that maximises Eq. 1 of :cite:t:`Bastos2022`.
 
     Raises BadInputError if the solver is unknown. Raises SolverError if the solver's bound is below the value
-    of a selection that keeps the limits: then it is wrong.
+    of a selection within the limits, as it is then wrong.
 
-    `votes`: validation rows; those of several classes merged. `budget`: its limit in nodes does not depend on
-    the clock and is in the solver's unit (see :class:`shortlist.milp.Limits`), for ``"auto"`` in that of
-    CP-SAT; with one thread and no other limit the answer is reproducible. Progress has value and
-    bound in the user's unit. Default no limit. `solver`: ``"auto"``:
-    :func:`shortlist.ensembles.pruning.vote_steps.prove` by itself. The name of a backend, or a backend: that
-    one alone, on the paper's program as it stands, or that of
-    :mod:`shortlist.ensembles.proofs.pruning_program`. `proves`: whether engines bound what the search finds.
+    `votes`: validation rows; merged for several classes. `budget`: its limit in nodes does not depend on the
+    clock and is in the solver's unit (see :class:`shortlist.milp.Limits`), for ``"auto"`` in that of CP-SAT.
+    With one thread and no other limit the answer is reproducible. Progress has value and bound in the user's
+    unit. Default no limit. `solver`: ``"auto"`` for :func:`shortlist.ensembles.pruning.vote_steps.prove`. A
+    backend, or its name, solves alone, on the paper's program as it stands, or on that of
+    :mod:`shortlist.ensembles.proofs.pruning_program`. `proves`: whether engines prove bounds besides the
+    search.
 
-    Value and decisions are computed from the votes, whatever the solver says. OPTIMAL: the value equals the
-    bound, both integers before they are scaled, up to the tolerance in the proof, if any; a solver's bound is
-    its word. INFEASIBLE and UNKNOWN carry a reason and choose nothing.
+    Value and decisions are computed from the votes, whatever the solver returns. OPTIMAL: the value equals
+    the bound, both integers before they are scaled, up to the tolerance in the proof, if any. A solver's
+    bound is not checked. INFEASIBLE and UNKNOWN have a reason and no selection.
     """
     from shortlist.ensembles.pruning.engines import SEARCH_ALONE, EngineSettings
     from shortlist.ensembles.pruning.problems import problem_of
@@ -135,22 +133,22 @@ def prune_exactly(
 
 
 COMMITTEE_WALK = "full search of all committees"
-"""Step that proved the bound of a complete front."""
+"""Name of the step that proved the bound of a complete front."""
 
 CHEAPER_WALK = "full search of all committees that cost no more"
-"""Step that proved the bound of a point of a front which is below the best at any cost."""
+"""Name of the step that proved the bound of a point of a front below the best at any cost."""
 
 BEFORE_WALK = "exact pruning before the full search"
-"""Step that proved the bound of a front that is not complete."""
+"""Name of the step that proved the bound of a front that is not complete."""
 
 
 def bound_of_front(proved_by: str) -> str:
-    """Return the step that proved a bound of a front, in words for a front without certificates."""
+    """Return the name of the step that proved a bound of a front, for a front without certificates."""
     return COMMITTEE_WALK if proved_by == COMMITTEE_WALK else BEFORE_WALK
 
 
 def solver_name(solver: "str | Solver") -> str:
-    """Return the name of a solver; nothing for the engine, which names its steps."""
+    """Return the name of a solver; empty for the engine, which names its own steps."""
     if solver == AUTO:
         return ""
     name = solver if isinstance(solver, str) else solver.name
@@ -158,7 +156,7 @@ def solver_name(solver: "str | Solver") -> str:
 
 
 def sizes_in_words(least: int, most: int, n_classifiers: int) -> str:
-    """Say which sizes selections have; nothing where it is any of the pool.
+    """Return the sizes of selections as text; empty for any size in the pool.
 
     >>> sizes_in_words(10, 10, 100), sizes_in_words(1, 10, 100), sizes_in_words(3, 10, 100)
     ('of exactly 10 members', 'of at most 10 members', 'of 3 to 10 members')
@@ -175,10 +173,10 @@ def sizes_in_words(least: int, most: int, n_classifiers: int) -> str:
 def selections_meant(
     terms: Terms, result: PrunedSelection, n_classifiers: int, front: Front | None = None
 ) -> str:
-    """Say among which selections members were chosen, to go after "selection"; empty: among all.
+    """Return the text on the selections that were compared, to follow "selection"; empty for all.
 
-    `terms`: what was requested. `result`: what was found, with who proved its bound. `n_classifiers`: of the
-    pool. `front`: of which the result is a point.
+    `terms`: the request. `result`: the result, with the prover of its bound. `n_classifiers`: size of the
+    pool. `front`: front that the result is a point of, or None.
     """
     least, most = terms.min_size, terms.max_size
     most = n_classifiers if most is None else most
@@ -204,8 +202,8 @@ def evidence_of(
 ) -> Evidence:
     """Return the evidence in a result of exact pruning.
 
-    `result`: with a selection. `solver`: the option `solver` that it was found with. `among`: what
-    :func:`selections_meant` says. `rows`: what its value is counted on.
+    `result`: result with a selection. `solver`: option `solver` of the run. `among`: text by
+    :func:`selections_meant`. `rows`: name of the rows that its value is counted on.
     """
     certified = getattr(result, "certified_bound", None)
     parts, why = "", ""

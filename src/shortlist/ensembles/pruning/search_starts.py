@@ -1,4 +1,4 @@
-"""Starts of the search: for each pruning rule the best ensemble on its way that keeps the limits."""
+"""Starts of the search: the best ensemble within the limits on the way of each pruning rule."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -18,22 +18,24 @@ from shortlist.runs.budget import Budget
 BACKFITTING = "backfitting"
 
 START_RULES = ("full", "reduced-error", BACKFITTING)
-"""Rules that choose well, and take little time."""
+"""Names of rules that choose well, and take little time."""
 
 _GREEDY = {"reduced-error", BACKFITTING}
-"""The rules that count right rows, and so can count what rows are worth in their place."""
+"""Names of rules that count right rows, and can also weigh them by their gains."""
 
 BACKFITTING_WORK = 10**9
-"""Rows times squared classifiers beyond which backfitting takes longer than a second or two."""
+"""Product of rows and squared classifiers beyond which backfitting takes longer than a second or two."""
 
 _WORK = 2 * 10**7
-"""Votes beyond which an order by accuracy alone is taken, as all rules together take several seconds."""
+"""Number of votes beyond which only the order by accuracy alone is tried, as all rules take several
+seconds.
+"""
 
 
 def rules_for(votes: Votes | ClassVotes) -> tuple[str, ...]:
-    """Return the rules that take about a second or less on these votes.
+    """Return the names of the rules that take about a second or less on these votes.
 
-    They depend on nothing but the size of the table, so that a search with more time goes the same way.
+    They depend only on the size of the table, so that a search with more time takes the same way.
     """
     n_rows, n_classifiers = len(votes.labels), votes.n_classifiers
     if n_rows * n_classifiers > _WORK:
@@ -50,16 +52,16 @@ def rule_starts(
     *,
     rules: Sequence[str] | None = None,
 ) -> Iterator[tuple[str, Mask]]:
-    """Yield each rule with the ensemble on its way that is worth most among those that keep the limits.
+    """Yield the name of each rule with the best ensemble within the limits on its way.
 
-    Each rule that climbs by right decisions is also run with the worth of the decisions, where that differs.
-    With all of :data:`START_RULES` the best start is worth at least what each of these rules chooses alone.
-    Rules with nothing within the limits are left out. Raises BadInputError if a rule is unknown.
+    Each rule that climbs by right decisions is also run with the weights of the decisions, where these
+    differ. With all of :data:`START_RULES` the best start has at least the value of the choice of each rule
+    alone. Rules with no ensemble within the limits are left out. Raises BadInputError if a rule is unknown.
 
-    `votes`, `weights`, `limits`: of the search. `budget`: once it is over, no further rule is begun. `rules`:
-    names in :data:`START_RULES`; default those of :func:`rules_for`.
+    `votes`, `weights`, `limits`: those of the search. `budget`: at its end no further rule is started.
+    `rules`: names in :data:`START_RULES`; default those of :func:`rules_for`.
 
-    Beside the rules, O(n_rows · n_classifiers) time for each.
+    It takes O(n_rows · n_classifiers) time for each rule, besides the rule itself.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.hard_votes import merge_rows
@@ -85,9 +87,11 @@ def rule_starts(
 def prefix_totals(
     votes: Votes, weights: Weights, order: ArrayLike, columns: VoteMatrix | None = None
 ) -> NDArray[np.int64]:
-    """Return the gain of every prefix of an order, at its best threshold, over answering negative.
+    """Return the gain of every prefix of an order over answering negative, ``(n_order,)``.
 
-    `columns` is the votes transposed, ``(n_classifiers, n_rows)``, made here unless given.
+    Each prefix has its best threshold.
+
+    `columns`: the votes transposed, ``(n_classifiers, n_rows)``; computed here unless given.
     """
     columns = np.ascontiguousarray(votes.votes.T) if columns is None else columns
     gains = weights.signed_gains(votes)
@@ -101,7 +105,7 @@ def prefix_totals(
 
 
 Order = tuple[NDArray[np.int64], range]
-"""Classifiers in the order in which they join, and the sizes of the prefixes that are meant."""
+"""Indices of classifiers in the order in which they join, and the sizes of the prefixes to compare."""
 
 
 class _Rated:
@@ -127,7 +131,7 @@ class _Rated:
         return [self.read] if same or not self.worth.counts.any() else [self.read, self.worth]
 
     def best_prefix(self, orders: Iterator[Order], limits: SelectionLimits) -> Mask | None:
-        """Return the prefix of all orders that is worth most within the limits, the first of equals."""
+        """Return the mask of the best prefix of all orders within the limits, the first of equals."""
         found = []
         for order, sizes in orders:
             totals = self._totals(order)

@@ -1,4 +1,4 @@
-"""Search for good selections, of two classes or several: tabu walks over flips and swaps."""
+"""Search for good selections, with two classes or several, by tabu walks over flips and swaps."""
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
@@ -22,31 +22,31 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, eq=False)
 class CountedRows:
-    """Rows for the kernels, the counts of no members, and how totals read."""
+    """Rows for the kernels, with the counts of no members, and the unit of totals."""
 
     rows: SearchRows
-    """Rows that count."""
+    """Rows that have a gain."""
     tally: Shorts
     levels: Longs
     leads: Longs
-    """Leads in :class:`SearchWalk` without members."""
+    """Leads of :class:`SearchWalk` without members."""
     total: int
     """Total without members."""
     offset: int
-    """Offset of a kernel's total to the weighted sum."""
+    """Number to add to a kernel's total to get the weighted sum."""
     usual: int
-    """Gain of a usual row."""
+    """Gain of a usual row, as a part of the weighted sum."""
 
     @property
     def n_rating(self) -> tuple[int, int]:
-        """Rows and columns that rating flips sums gains in."""
+        """Numbers of rows and columns of the buffer in which gains are summed to rate flips."""
         if len(self.rows.labels):
             return 2, int(self.tally.shape[1])
         return 2 * WINDOW + 2, len(self.rows.columns)
 
 
 def counted_rows(votes: Votes | ClassVotes, weights: Any) -> CountedRows:
-    """Return the rows that matter: of two classes, or of several, decided by most votes."""
+    """Return the rows with a gain, for two classes by threshold, for several by most votes."""
     gains = weights.signed_gains(votes) if isinstance(votes, Votes) else weights.row_gains(votes)
     matter = gains != 0
     table = votes.votes if isinstance(votes, Votes) else votes.codes
@@ -78,7 +78,7 @@ def counted_rows(votes: Votes | ClassVotes, weights: Any) -> CountedRows:
 
 
 class Elites:
-    """The best ends of walks, and new selections bred from them."""
+    """Best selections at the ends of walks, from which new starts are bred."""
 
     def __init__(
         self, n_classifiers: int, limits: SelectionLimits, most: int, rng: np.random.Generator
@@ -87,14 +87,14 @@ class Elites:
         self.ends: list[tuple[int, NDArray[np.uint8]]] = []
 
     def add(self, total: int | None, members: NDArray[np.uint8]) -> None:
-        """Keep the best selection of a walk, worth `total`, if it is new and among the best."""
+        """Keep the best selection of a walk, if it is new and its `total` is among the largest."""
         if total is not None and not any(np.array_equal(members, end) for _, end in self.ends):
             self.ends.append((total, members.copy()))
             self.ends.sort(key=lambda end: end[0], reverse=True)
             del self.ends[self.most :]
 
     def next(self, start: Mask | None) -> NDArray[np.uint8]:
-        """Return the start of the next walk: one of the starts if one is left."""
+        """Return the start of the next walk: the given start, if any, or a new one."""
         rng, n = self.rng, self.n
         if start is not None:
             return self.within_size(start)
@@ -110,7 +110,7 @@ class Elites:
         return self.within_size(mask)
 
     def within_size(self, mask: NDArray[np.generic]) -> NDArray[np.uint8]:
-        """Return a copy with members added or dropped by chance until the size is within its limits."""
+        """Return a copy with members added or dropped at random until the size is within its limits."""
         sized = mask.astype(np.uint8)
         size = int(sized.sum())
         for surplus, value in ((size - self.limits.max_size, 1), (self.limits.min_size - size, 0)):
@@ -120,8 +120,8 @@ class Elites:
 
 
 USUAL_CLASSES = 10
-"""Usual number of classes; with more than twice as many a step takes longer in proportion, as it looks for
-rivals in each.
+"""Usual number of classes. With more than twice this number a step takes proportionally longer, as it
+compares with rivals in each class.
 """
 
 
@@ -130,21 +130,21 @@ class TabuSettings:
     """Settings of the walks."""
 
     tenures: tuple[int, ...] = (2, 2, 3, 6)
-    """Number of steps that a moved classifier stays put, plus up to as many again; one of these is drawn for
-    every walk.
+    """Numbers of steps that a moved classifier may not move, plus up to the same number at random; one of
+    these is drawn for every walk.
     """
     patience: int = 250
-    """Steps without a better selection after which a walk ends."""
+    """Number of steps without a better selection after which a walk ends."""
     n_elites: int = 8
-    """Number of ends of walks that are kept to breed new walks from."""
+    """Number of walk ends that are kept to breed starts of new walks."""
     work: int = 4_000_000
-    """Votes that are read between two looks at the clock, and at most in one step, which takes some
+    """Number of votes read between two checks of the clock, and at most in one step, which takes some
     milliseconds.
     """
     fewest_tried: int = 32
-    """Least number of flips that a step tries, however many votes each of them reads."""
+    """Least number of flips that a step tries, however many votes each of them needs."""
     target: int | None = None
-    """Weighted sum to be content with."""
+    """Weighted sum at which the search ends; None for no such sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +152,13 @@ class FoundSelection:
     """The best selection of a search."""
 
     mask: Mask
-    """The members, ``(n_classifiers,)``; they keep the limits."""
+    """Mask of the members, ``(n_classifiers,)``; they keep the limits."""
     threshold: int
-    """L: positive where more than this many members vote so; 0 where the class with most votes wins."""
+    """Threshold L: positive where more than L members vote so; 0 where the class with most votes wins."""
     total: int
-    """The weighted sum; in the answer counted anew from the votes."""
+    """Weighted sum; in the final result it is counted again from the votes."""
     steps: int
-    """Moves made until it was reported."""
+    """Number of moves made before the selection was found."""
 
 
 def search_selection(
@@ -174,11 +174,11 @@ def search_selection(
 ) -> FoundSelection | None:
     """Search for a selection that keeps the limits and whose weighted sum is large.
 
-    Tabu walks (:cite:t:`Glover1989`) over selections: a step takes the best flip of one classifier that has
-    not just moved, better or not; where size is at its limit or limits on cost or diversity hold, also the
-    best of some swaps. With two classes every subset has its best threshold; with several the class with most
-    votes wins. Selections that miss a cost or diversity limit may be passed through, at a price that rises
-    while they are and falls while they are not (strategic oscillation), and are never returned. A walk
+    Tabu walks (:cite:t:`Glover1989`) over selections. A step makes the best flip of one classifier that has
+    not just moved, even if the value falls. Where the size is at its limit, or there are limits on cost or
+    diversity, swaps are tried too. With two classes every subset has its best threshold; with several the
+    class with most votes wins. A walk may pass selections outside the limits on cost or diversity, at a price
+    that rises outside the limits and falls within (strategic oscillation). They are never returned. A walk
     without a better selection ends, and the next begins at a start, a random selection, or a mixture or a
     shaken copy of good ends. Raises BadInputError if a number is out of range.
 
@@ -186,15 +186,14 @@ def search_selection(
     four million votes flips are sampled. 6 bytes per vote beside the votes, at most. The kernels release the
     interpreter, so it may run in a thread beside a solver.
 
-    `votes`: validation rows of two classes, or of several. `weights`: what decisions are worth, of any sign;
-    with several classes what right decisions are worth. `budget`: its seed is that of every draw, and its
-    clock is looked at every few milliseconds; default no limit. `starts`: where the first walks begin; those
-    that keep the limits are never better than the answer. Default :func:`rule_starts`; an empty sequence
-    begins at random. `max_steps`: limit in moves: with it alone the
-    answer depends on nothing but the arguments. `on_better`: receives better selections as they are found, a
-    few milliseconds late.
+    `votes`: validation rows of two classes, or of several. `weights`: weights of decisions, of any sign; with
+    several classes gains of right decisions. `budget`: its seed is used for all draws, and its clock is
+    checked every few milliseconds; default no limit. `starts`: starts of the first walks; no start within the
+    limits is better than the result. Default :func:`rule_starts`; with an empty sequence walks start at
+    random. `max_steps`: limit in moves; with it alone the result is reproducible. `on_better`: receives
+    better selections, a few milliseconds after they are found.
 
-    None when no selection that keeps the limits was met, which proves nothing.
+    Returns None when no selection within the limits was found, which proves nothing.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.hard_votes import merge_rows
@@ -240,7 +239,7 @@ def search_selection(
 def _blocks(
     walker: "_Walker", starts: Sequence[Mask], elites: Elites, max_steps: int, rng: np.random.Generator
 ) -> Iterator[None]:
-    """Make walk after walk, and yield before the first step and after every block of some milliseconds."""
+    """Make walk after walk; yield before the first step and after every block of some milliseconds."""
     n_walks = 0
     yield
     while walker.n_steps < max_steps:
@@ -312,7 +311,7 @@ class _Walker:
 
     @property
     def best(self) -> int | None:
-        """The best weighted sum so far."""
+        """Best weighted sum so far; None without a selection."""
         return int(self.here.best_total) + self.counted.offset if self.here.known else None
 
     def report(self) -> FoundSelection:

@@ -1,10 +1,10 @@
-"""The steps that prove weighted sums of decisions, of two classes and of several.
+"""Steps that prove weighted sums of decisions, with two classes and with several.
 
-Rules and tabu search for the value; the minimum cut of conflicts for a first bound, and what pairs of rows
-ask of the members for a closer one; SCIP on the integer program with the pairs where the gap is small; with
-few classifiers a full search, which ends the proof; combinatorial Benders cuts for a tighter
-bound; and CP-SAT on the program with all cuts, from the selection. Their order, and who is asked about which
-question, is the table of :mod:`shortlist.ensembles.pruning.engines`.
+Rules and tabu search find the value. The minimum cut of conflicts gives a first bound, and conditions from
+pairs of rows a closer one. SCIP solves the integer program with the pairs where the gap is small. With few
+classifiers a full search ends the proof. Combinatorial Benders cuts give a tighter bound. CP-SAT solves the
+program with all cuts, from the best selection. The order of the engines, and the questions for each, are in
+the table of :mod:`shortlist.ensembles.pruning.engines`.
 """
 
 import dataclasses
@@ -35,7 +35,7 @@ from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
 
 Step: TypeAlias = Callable[[Budget], None]
-"""Goes on with the search or the proof until its part of the budget ends."""
+"""Function that continues the search or the proof until its part of the budget ends."""
 
 
 def prove(
@@ -46,17 +46,17 @@ def prove(
     solver_name: str = "",
     settings: EngineSettings | None = None,
 ) -> PrunedSelection:
-    """Look for the best selection and bound what any can be worth, until the two meet or a limit is hit.
+    """Return the best selection with a bound on all, found when both meet or a limit ends the run.
 
-    Raises SolverError if a solver contradicts a selection or a bound that is proved.
+    Raises SolverError if a solver contradicts a selection or a proved bound.
 
-    `budget`: with more than one thread CP-SAT looks for selections beside its proof. A limit in nodes is in
-    thousandths of CP-SAT's deterministic time; unless the time limit ends a step first, the answer then does
-    not depend on the clock, nor on the threads. `solver`: a backend: that one alone, on the plain program, in
-    place of the engine. A limit in nodes is then in its unit.
+    `budget`: with more than one thread CP-SAT also searches for selections during its proof. A limit in nodes
+    is in thousandths of CP-SAT's deterministic time. Unless the time limit ends a step first, the result then
+    depends neither on the clock nor on the threads. `solver`: a backend that solves the plain program alone,
+    in place of the engine; a limit in nodes is then in its unit.
 
-    OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound. OPTIMAL where both are the
-    same integer.
+    The status is OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound. It is OPTIMAL
+    where both are the same integer.
     """
     steps = VoteSteps(problem, budget, settings or EngineSettings(), solver, solver_name)
     best = steps.best
@@ -92,29 +92,29 @@ def prove(
 
 @dataclass(eq=False)
 class VoteSteps:
-    """The steps of one run, in order, and what they know of each other."""
+    """Steps of one run, in order, with their common state."""
 
     problem: PruningProblem
     budget: Budget
     """Budget of the whole run."""
     settings: EngineSettings
-    """Shares of the time for the steps."""
+    """Settings of the engines, with their turns."""
     solver: Solver | None = None
-    """The one that was requested alone."""
+    """Solver that was requested to run alone; None for the engine."""
     solver_name: str = ""
     """Name of the solver."""
     infeasible: bool = False
-    """Whether no selection keeps the limits, as `infeasible_by` claims, if that is not empty."""
+    """Whether no selection keeps the limits, as the prover `infeasible_by` claims; empty if unknown."""
     infeasible_by: str = ""
     last_limit: str = ""
-    """Limit other than the budget that ended a step last."""
+    """Name of the limit, other than the budget, that ended the last step."""
     turn: Turn | None = None
     """Last turn that lowered the bound; None where no further row can be right."""
     conflicts: Conflicts | None = None
     cut_bound: CutBound | None = None
     pair_bound: CutBound | None = None
     starts: list[tuple[int, Mask]] = field(default_factory=list)
-    """Gains and selections of the rules."""
+    """Weighted sums and selections of the rules."""
 
     def __post_init__(self) -> None:
         self.best = Incumbent(self.problem)
@@ -137,11 +137,14 @@ class VoteSteps:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is something left to prove."""
+        """Whether there is still something to prove."""
         return not (self.best.proved or self.infeasible)
 
     def tell(self, stage: str, *, total: float = math.nan) -> None:
-        """Note and report value and bound; `total` is a weighted sum that a solver claims."""
+        """Store and report value and bound.
+
+        `total`: weighted sum that a solver claims, NaN for none.
+        """
         best, value = self.best, self.problem.value
         KeptBest(best, self.budget).keep()
         best.record(self.budget.elapsed)
@@ -158,7 +161,11 @@ class VoteSteps:
         return "precision" if self.shape.has_program else too_large
 
     def certified(self, result: PrunedSelection) -> PrunedSelection:
-        """Add the cuts of the lowest bound, or that every selection was looked at where they are few."""
+        """Return the result with a certificate, where one is possible.
+
+        It has the cuts of the lowest bound, or the number of selections, if these are few and a full search
+        visited all.
+        """
         best, found = self.best, count_selections(self.problem.rows)
         walked = best.bound_by == engines.WALK and found <= self.settings.few_selections
         # without a cut all gain is the bound, which a selection that is right everywhere meets at once
@@ -170,7 +177,7 @@ class VoteSteps:
         return dataclasses.replace(result, certificate=certificate, certified_bound=certified)
 
     def run_all(self) -> None:
-        """Ask one engine after the other until nothing is left to prove or to ask."""
+        """Call one engine after the other until nothing is left to prove, or no engine is left."""
         best = self.best
         if self.solver is not None:
             self._solve(self.problem.plain_program(), self.budget)
@@ -187,7 +194,7 @@ class VoteSteps:
 
     @property
     def shape(self) -> PruningShape:
-        """Sizes and properties of the question at this moment."""
+        """Size and properties of the question at this moment."""
         settings, rows, best = self.settings, self.problem.rows, self.best
         n_selections, n_cells = count_selections(rows), rows.signs.size
         has_few = rows.n_classifiers <= settings.walk_classifiers
@@ -215,7 +222,7 @@ class VoteSteps:
         return int(best.total + self.problem.slack - rows.offset) // rows.step
 
     def _try_rules(self, budget: Budget) -> None:
-        """Take the best selections of rules, until the budget ends or one ends the proof."""
+        """Offer the best selections of rules, until the budget ends or one of them ends the proof."""
         self.tell("searching")
         for rule, mask in self.problem.rule_starts(budget):
             self.best.finder = rule
@@ -230,9 +237,9 @@ class VoteSteps:
             self.best.offer_without_idle_members()
 
     def _search(self, budget: Budget) -> None:
-        """Look for better selections, beginning at those of the first rules.
+        """Search for better selections, from those of the first rules.
 
-        The clock hardly ever cuts these short, so that with more time the search goes the same way further.
+        The clock hardly ever ends this search, so that with more time it takes the same way further.
         """
         self._walk_from([mask for _, mask in self.starts], budget, self.settings.effort.first_steps)
 
@@ -242,7 +249,7 @@ class VoteSteps:
         self._walk_from(self._best_starts, budget, effort.patient_steps if patient else effort.steps)
 
     def _search_patiently(self, budget: Budget) -> None:
-        """Go on for longer, five times as long where a clock ends the run and no proof is in sight."""
+        """Search for longer, and five times longer where a clock ends the run and no proof is in sight."""
         times = 5 if self.shape.is_timed and not self.shape.is_near else 1
         self._walk_from(self._best_starts, budget, times * self.settings.effort.more_steps)
 
@@ -276,7 +283,7 @@ class VoteSteps:
         self.tell(stage)
 
     def _bound_by_pairs(self, budget: Budget) -> None:
-        """Bound all selections by what pairs of right rows ask of the members."""
+        """Bound all selections by the conditions on members that pairs of right rows imply."""
         self.pair_bound = bound_by_pairs(
             self.problem.rows, budget, target=self._target_gain, settings=self.settings.pairs,
             on_bound=partial(self._lower_bound, by=engines.PAIRS, stage="bounding"),
@@ -347,10 +354,10 @@ class VoteSteps:
         nodes: int | None = None,
         prover: Solver | None = None,
     ) -> None:
-        """Give a program to a solver, until it has proved the rest or the budget, or the nodes, end.
+        """Run a solver on a program, until the rest is proved, or the budget or the nodes are used up.
 
-        Solvers keep rows with fractions up to a tolerance only, so that a proposal may miss a limit on cost
-        or diversity: then it is cut off, and the solver asked again. `prover`: in place of CP-SAT.
+        Solvers keep rows with fractions only up to a tolerance, so that a proposal may miss a limit on cost
+        or diversity. It is then cut off, and the solver continues. `prover`: solver in place of CP-SAT.
         """
         best, asked, program = self.best, prover or self.solver, built.program
         who = self.solver_name or (engines.CP_SAT if prover is None else engines.SCIP)
@@ -387,12 +394,12 @@ class VoteSteps:
             program = without_selection(program, proposed)
 
     def _open(self, program: Program, asked: Solver | None) -> Session:
-        """Load a program into the solver that is asked, or into the last one of the engine.
+        """Return a session of the requested solver, or of the last one of the engine, with the program.
 
-        That is CP-SAT's best-first tree on the objective's bound, measured on the paper's sets
-        (docs/decisions/0008): it proves sooner than its usual strategies side by side, and lowers the bound
-        where they do not. One thread where the answer must not depend on the clock, else a second one for
-        selections.
+        The last one is CP-SAT's best-first tree on the objective's bound, measured on the paper's sets
+        (docs/decisions/0008). It proves sooner than its usual strategies side by side, and lowers the bound
+        where these do not. It has one thread where the result must not depend on the clock, otherwise a
+        second one for selections.
         """
         budget = self.budget
         if asked is not None:
@@ -404,6 +411,6 @@ class VoteSteps:
 
 
 def conflict_cuts(rows: RightRows, conflicts: Conflicts, most: int) -> list[Cut]:
-    """Return conflicts as cuts, as many as the program gets."""
+    """Return conflicts as cuts, at most `most` of the pairs."""
     alone = [make_cut(rows, (form,), (1,)) for form in conflicts.never.tolist()]
     return alone + [conflicts.cut(rows, i) for i in range(min(most, len(conflicts.pairs)))]

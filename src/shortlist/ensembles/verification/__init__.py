@@ -1,1 +1,1 @@
-"""Rechecking a saved ensemble against its table."""
+"""Rechecks of a saved ensemble against its table."""

@@ -1,4 +1,4 @@
-"""Rechecking what a model claims of the answers on its record: value, limits and bound."""
+"""Recheck of a model's claims about its recorded answers: value, limits and bound."""
 
 import dataclasses
 import math
@@ -37,11 +37,14 @@ from shortlist.ensembles.votes.hard_votes import (
 from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
 
 MOST_OFF = 1e-8
-"""Tolerance, for each row, on values and bounds that are sums of logarithms and exponentials."""
+"""Tolerance per row on values and bounds that are sums of logarithms and exponentials."""
 
 
 def recheck_votes(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]) -> dict[str, Any]:
-    """Recompute value, limits and bound of a vote against a threshold, or of a plurality vote."""
+    """Return the recomputed value, limits and bound of a vote, compared with the model.
+
+    The dict has fields of the verification. The vote is against a threshold, or by plurality.
+    """
     truth, n_classes = chosen.record.labels, len(chosen.classes_)
     two = chosen.terms.positive is not None
     problem = vote_problem(chosen, answers)
@@ -55,7 +58,7 @@ def recheck_votes(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.u
 
 
 def vote_problem(chosen: Chosen, answers: NDArray[np.uint8]) -> PruningProblem:
-    """Return the problem that exact pruning solved, with all answers on the recorded rows."""
+    """Return the problem that exact pruning solved, from all answers on the recorded rows."""
     terms, truth, n_classes = chosen.terms, chosen.record.labels, len(chosen.classes_)
     votes: Votes | ClassVotes = (
         merge_class_rows(class_votes(answers, truth, n_classes=n_classes))
@@ -70,7 +73,10 @@ def vote_problem(chosen: Chosen, answers: NDArray[np.uint8]) -> PruningProblem:
 def recheck_means(
     chosen: Chosen, result: PrunedSelection, shares: Shares, truth: ClassCodes
 ) -> dict[str, Any]:
-    """Recompute value, limits and bound of a mean of probabilities."""
+    """Return the recomputed value, limits and bound of a mean of probabilities, compared with the model.
+
+    The dict has fields of the verification.
+    """
     certificate, votes = result.certificate, SoftVotes(shares, truth)
     goal = mean_goal(chosen.terms.goal, votes, positive=chosen.positive_place)
     claim = plain_mean_problem(goal, limits_of(chosen, len(chosen.copies), None))
@@ -87,7 +93,7 @@ def recheck_means(
 
 
 def limits_of(chosen: Chosen, n_classifiers: int, diversity: DiversityLimits | None) -> SelectionLimits:
-    """Return the limits that a model's options mean."""
+    """Return the limits that a model's options stand for."""
     terms = chosen.terms
     return selection_limits(
         n_classifiers,
@@ -109,11 +115,11 @@ def as_claimed(
     unit: int,
     most_off: float = 0.0,
 ) -> dict[str, Any]:
-    """Compare what was recomputed with the claims of a model, and return fields of the verification.
+    """Return the comparison of recomputed numbers with a model's claims, as fields of the verification.
 
-    `certificate`: the model's, if any, which has to be about what is `meant`, by its fields: a proof of
-    another problem proves nothing. `unit`: of totals, below 0 where the objective is a loss. `most_off`: by
-    how much numbers that are sums of logarithms may differ.
+    `certificate`: the model's certificate, if any; it must be for the problem in `meant`, field by field, as
+    a proof of another problem proves nothing. `unit`: unit of totals, below 0 where the objective is a loss.
+    `most_off`: tolerance on sums of logarithms.
     """
     failures = list(verdict.failures)
     if certificate is not None:
@@ -151,16 +157,18 @@ def as_claimed(
 
 
 def other_value(claimed: float, value: float) -> str:
-    """Say that a model claims another value than its members have."""
+    """Return a sentence that a model claims another value than its members have."""
     return f"the model claims the value {claimed:g}, its members are worth {value:g}"
 
 
 def recount_mean(
     claimed: float, values: NDArray[Any], evidence: Callable[[float], Evidence]
 ) -> dict[str, Any]:
-    """Compare a mean over rows with the claim: all that a rule, or evolution, claims.
+    """Return the comparison of a recomputed mean over rows with the claimed one.
 
-    `values`, ``(n_rows,)``: whether a row is decided rightly, or the cost of its error.
+    A rule, or evolution, has no other claim.
+
+    `values`, ``(n_rows,)``: whether each row is decided right, or the cost of its error.
     """
     value = float(values.sum()) / len(values)
     as_claimed = math.isclose(claimed, value, rel_tol=1e-9, abs_tol=1e-12)
@@ -172,10 +180,10 @@ def recount_mean(
 
 
 def other_problem(certificate: Certificate, meant: dict[str, Any]) -> list[str]:
-    """Say which fields of a certificate are about something else; a proof of that proves nothing.
+    """Return a sentence for each field of a certificate that is about another problem than the model.
 
-    `certificate`: of the model, from a file, so that any field may be missing or of any type. `meant`: the
-    fields that the model's options mean, by name.
+    A proof of another problem proves nothing. `certificate`: the model's, from a file, so that any field may
+    be missing or of any type. `meant`: the fields that the model's options imply, by name.
     """
     return [
         f"the certificate is about other {field} than the model"
@@ -185,7 +193,10 @@ def other_problem(certificate: Certificate, meant: dict[str, Any]) -> list[str]:
 
 
 def _is_as_meant(found: Any, meant: Any) -> bool:
-    """Whether a field is as meant; budgets from the sum of all costs on are one limit."""
+    """Return whether a field is as expected.
+
+    All budgets of at least the sum of all costs are the same limit.
+    """
     if isinstance(found, dict) and isinstance(meant, dict) and "costs" in meant:
         all_cost, budget = sum(meant["costs"]), found.get("budget")
         if type(budget) is int and min(budget, meant["budget"]) >= all_cost:
@@ -194,7 +205,7 @@ def _is_as_meant(found: Any, meant: Any) -> bool:
 
 
 def what_was_checked(certificate: Certificate | None) -> dict[str, Any]:
-    """Return the certificate, what its parts are called, and how many there are."""
+    """Return the certificate, the name of its parts, and their number, as fields of the verification."""
     parts = certified_by(certificate or {})
     found: Any = (certificate or {}).get(parts, ())
     n_parts = int(found) if parts == "selections" else len(found)

@@ -1,4 +1,4 @@
-"""Rechecking a front of committees: every point from the answers on record, and what may be missing."""
+"""Recheck of a front of committees: every point from the recorded answers, and possibly missing points."""
 
 import dataclasses
 import itertools
@@ -50,10 +50,10 @@ from shortlist.results.proof import ProofKind, proof_conflict
 from shortlist.runs.budget import Budget
 
 CLOSE = 1e-9
-"""Share by which means of calls and prices may be rounded otherwise."""
+"""Relative tolerance on means of calls and prices, due to rounding."""
 
 MOST_SLOW = 2**12
-"""Number of committees up to which all are counted where that is slow: by means."""
+"""Largest number of committees that are all counted with means, where counting is slow."""
 
 BY_CASE = (
     "Points were compared with the best single classifier by cases of several rows, which the file does not "
@@ -61,7 +61,7 @@ BY_CASE = (
 )
 
 Point: TypeAlias = list[int]
-"""Objectives as the front counts them, minimised."""
+"""Values of the objectives of one committee as integers, in the front's units, to be minimised."""
 
 
 def check_front(
@@ -71,12 +71,13 @@ def check_front(
     budget: Budget,
     most: int = MOST_SELECTIONS,
 ) -> FrontCheck:
-    """Count every committee of a front again, and all others where there are few.
+    """Recount every committee of a front, and all other committees where they are few.
 
     Raises BadInputError if the front is of other candidates, or lacks the prices of its members.
 
-    `chosen`: whose record has been checked. `budget`: its clock. `most`: up to this number committees are all
-    counted; of more, what the front claims of others is not proved again.
+    `chosen`: model whose record has been checked. `budget`: its clock limits the recount. `most`: largest
+    number of committees that are all counted; with more, the front's claims about other committees are not
+    proved again.
     """
     count = _count_of(chosen, front)
     facts = FrontCheck((), len(front), front.proof.kind)
@@ -108,7 +109,7 @@ def check_front(
 
 
 def front_selection(chosen: Chosen) -> PrunedSelection:
-    """Return the committee that was picked from a front, with its value and what none can exceed."""
+    """Return the committee picked from a front, with its value and the bound on all values."""
     front, pick = chosen.front, chosen.pick
     assert front is not None, "the committee is of a front"
     assert pick is not None, "the committee is of a front"
@@ -119,26 +120,29 @@ def front_selection(chosen: Chosen) -> PrunedSelection:
 
 
 def recorded_shares(chosen: Chosen, truth: NDArray[np.integer]) -> SoftVotes:
-    """Return the probabilities of all candidates for the recorded rows' classes, with abstentions."""
+    """Return the recorded probabilities of all candidates, with the true classes and the abstentions."""
     answers = member_answers(chosen.record, np.ones(len(chosen.names), dtype=bool), None)
     assert answers.shares is not None, "soft votes are on record"
     return SoftVotes(answers.shares, truth.astype(np.uint8), answers.silent)
 
 
 def _classes(chosen: Chosen) -> NDArray[np.uint8]:
-    """Return the index of the true class of each recorded row; the record has 1 for a positive class."""
+    """Return the index of the true class of each recorded row.
+
+    The record has 1 for a positive class, whatever its index.
+    """
     labels = chosen.record.labels
     return 1 - labels if chosen.positive_place == 0 else labels
 
 
 def _problem(chosen: Chosen, front: Front) -> CommitteeProblem | MeanFrontProblem:
-    """Return the problem that a front answers, from the answers on record."""
+    """Return the problem that a front solves, from the recorded answers."""
     record, truth = _on_record(chosen), _classes(chosen)
     return _problem_of(chosen, front, _votes_on(chosen, record, truth, np.arange(len(truth))))
 
 
 def _on_record(chosen: Chosen) -> dict[str, NDArray[Any]]:
-    """Return the answers on record by name, as pruners keep them."""
+    """Return the recorded answers by name, as pruners store them."""
     record = chosen.record
     known = {name: getattr(record, name) for name in ("packed_votes", "codes", "shares", "silent")}
     return {name: own for name, own in known.items() if own is not None}
@@ -154,7 +158,7 @@ def _votes_on(
 def _problem_of(
     chosen: Chosen, front: Front, votes: Votes | ClassVotes | SoftVotes
 ) -> CommitteeProblem | MeanFrontProblem:
-    """Return the problem that a front answers, of the votes on some rows."""
+    """Return the problem that a front solves, from the votes on some rows."""
     terms, n = chosen.terms, len(chosen.names)
     texts = [f"{one.sense} {one.name}" for one in front.objectives]
     given: dict[str, Any] = {
@@ -168,7 +172,7 @@ def _problem_of(
 
 
 def _class_names(chosen: Chosen) -> list[str]:
-    """Return the names of the classes; of two that are counted apart the positive one is the last."""
+    """Return the names of the classes; with a positive class of two that class is the last."""
     names = [str(one) for one in chosen.classes_]
     if chosen.record.packed_votes is None:
         return names
@@ -177,7 +181,7 @@ def _class_names(chosen: Chosen) -> list[str]:
 
 
 def _other_facts(chosen: Chosen, front: Front) -> Iterator[str]:
-    """Name the facts of a front that differ from those of its points and its problem."""
+    """Yield the names of the facts of a front that do not agree with its points and its problem."""
     problem, extras = _problem(chosen, front), front.extras
     yield from other_objectives(front, [problem.objectives[place] for place in problem.asked])
     if said := proof_conflict(front):
@@ -198,9 +202,9 @@ def _other_facts(chosen: Chosen, front: Front) -> Iterator[str]:
 
 
 def _other_standing(chosen: Chosen, front: Front) -> Iterator[str]:
-    """Name the points of a front that repeated choice places otherwise beside the best single classifier.
+    """Yield points of a front that repeated choice ranks otherwise against the best single classifier.
 
-    Margin and point are compared with those of the model.
+    The margin and the picked point are compared with those of the model.
     """
     known, pick = front.extras[BESIDE_SINGLE], chosen.pick
     own = known if chosen.front is None else chosen.front.extras.get(BESIDE_SINGLE, known)
@@ -215,7 +219,7 @@ def _other_standing(chosen: Chosen, front: Front) -> Iterator[str]:
 
 
 def _beside_single(chosen: Chosen, front: Front, margin: float) -> dict[str, Any]:
-    """Compare the points of a front with the best single classifier once more."""
+    """Return the repeated comparison of a front's points with the best single classifier."""
     record, truth, positive = _on_record(chosen), _classes(chosen).astype(np.int64), chosen.positive_place
     worth = worth_of_right(soft_metric(chosen.terms.goal), truth, len(chosen.classes_), positive)[1]
 
@@ -243,7 +247,7 @@ def _ballot(chosen: Chosen, n_members: int, threshold: int | None) -> Ballot:
 
 
 def _paid(chosen: Chosen, front: Front) -> dict[str, list[float] | None]:
-    """Return the calls and the price that each committee takes for a row with early exit."""
+    """Return the mean calls and price per row of each committee with early exit, by name; None if unknown."""
     costs, found = chosen.terms.member_costs, []
     for point, mask in enumerate(front.decisions.astype(bool)):
         n, thresholds = int(mask.sum()), front.extras["thresholds"]
@@ -268,9 +272,9 @@ def _paid(chosen: Chosen, front: Front) -> dict[str, list[float] | None]:
 
 @dataclass(frozen=True, eq=False)
 class _Count:
-    """Values of committees on the rows on record, counted by loops over plain numbers.
+    """Values of committees on the recorded rows, counted by loops over plain numbers.
 
-    Of means, ``goals`` has what the check counts for each objective of values, with the worth of its unit.
+    For means, ``goals`` has the certificate's goal for each objective, with the value of its unit.
     """
 
     answers: list[Any]
@@ -334,7 +338,7 @@ class _Count:
 
 
 def _count_of(chosen: Chosen, front: Front) -> _Count:
-    """Return the counting of committees of a model's candidates for a front."""
+    """Return an object that counts the values of committees of a model's candidates for a front."""
     if front.candidates != chosen.names:
         raise BadInputError(
             f"the front must be of this model's candidates, whose {len(chosen.names):,} names differ from "
@@ -378,7 +382,7 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
 
 
 def _gains(name: str, scale: int, sizes: Sequence[int], classes: Sequence[str]) -> list[int]:
-    """Return the gain of an objective by a right row of each class."""
+    """Return the gain of a right row of each class in an objective, as integers."""
     shares = {
         "accuracy": [Fraction(1, sum(sizes))] * len(sizes),
         "balanced-accuracy": [Fraction(1, max(1, n) * sum(map(bool, sizes))) for n in sizes],
@@ -421,7 +425,7 @@ def _other_prices(chosen: Chosen, front: Front) -> tuple[str, ...]:
 
 
 def _wrong_points(front: Front, count: _Count) -> Iterator[str]:
-    """Say which points are no committees within the sizes, or have other values than theirs."""
+    """Yield sentences on points that are no committees within the sizes, or have wrong values."""
     thresholds = front.extras.get("thresholds") if count.by_threshold else [0] * len(front)
     if not isinstance(thresholds, list) or len(thresholds) != len(front):
         yield "the front does not have a threshold for each committee"
@@ -450,15 +454,15 @@ def _wrong_points(front: Front, count: _Count) -> Iterator[str]:
 
 
 def _slack(name: str, scale: int, count: _Count) -> int:
-    """Return by how much sums of logarithms may differ; nothing else may."""
+    """Return the tolerance on an objective's integers: above 0 for sums of logarithms alone."""
     return int(MOST_OFF * scale) if name in count.goals else 0
 
 
 def _missing(front: Front, count: _Count) -> tuple[str, ...]:
-    """Count every committee, and say which breaks what the front claims of others.
+    """Recount every committee, and return sentences on those that contradict the front.
 
-    It should be in the front, dominates a point that is called proved, is better than a bound, or costs no
-    more than what was all looked at.
+    Such a committee should be in the front, dominates a point that is called proved, is better than a bound,
+    or is within the cost up to which all committees were visited.
     """
     names, scales = front.names, np.array([one.scale or 1 for one in front.objectives])
     slack = np.array([_slack(one.name, one.scale or 1, count) for one in front.objectives])

@@ -1,7 +1,8 @@
-"""Rechecking a certificate of pruning by probabilities: tangents above the worth of means.
+"""Recheck of a certificate of pruning by probabilities: tangents above the values of means.
 
-Slow, plain, and apart from what made them: nothing but `recheck_vote_certificate.py` and another check of
-its kind is imported from the rest of the library, and no number of the certificate is taken on trust.
+It is slow, plain, and independent of the code that makes certificates. It imports nothing but
+`recheck_vote_certificate.py` and another check of this kind from the library, and trusts no number of the
+certificate.
 """
 
 import hashlib
@@ -13,37 +14,37 @@ from shortlist.ensembles.verification.recheck_selections import whole
 from shortlist.ensembles.verification.recheck_vote_certificate import CertificateVerdict, ClaimedRows
 
 PROBABILITY_ONE = 2**15 - 1
-"""Number that stands for probability 1."""
+"""Integer that stands for probability 1."""
 
 SCALE = 2**32
-"""Number that stands for worth 1."""
+"""Integer that stands for value 1."""
 
 ShareTable = Sequence[Sequence[Sequence[int]]]
-"""Probabilities in parts of :data:`PROBABILITY_ONE`: rows of classifiers of classes."""
+"""Probabilities in parts of :data:`PROBABILITY_ONE`, by row, classifier and class."""
 
 
 Term = tuple[list[int], float]
-"""A summand: what each classifier adds to it, and its aim."""
+"""Summand: the part of each classifier in it, and its aim."""
 
 
 def check_mean_certificate(
     certificate: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]
 ) -> CertificateVerdict:
-    """Recompute value and bound from the probabilities and the tangents.
+    """Return value and bound, recomputed from the probabilities and the tangents.
 
     1. The data has the SHA-256 of the certificate.
-    2. The members keep the limits, and are worth the value.
+    2. The members keep the limits, and have the value.
     3. A part is of ``first`` to ``last`` members, and has a tilt q for every summand g of a sum ``s`` over
        the members. The summand is at most ``q · s + max of (g(e) − q · e)`` over all e that
        affordable members of that number reach. All right sides together are linear in the members, and so
        largest for the ``first`` classifiers that add most; a mean of more members is a mean of such means.
     4. The parts leave out no size. The largest of their bounds is the bound.
 
-    Logarithms and sums are those of floats: values and bounds may differ by the slack, which is about half a
-    billionth of a row.
+    Logarithms and sums are in floating point, so values and bounds may differ by the slack, which is about
+    half a billionth of a row.
 
-    `certificate`: as :mod:`shortlist.ensembles.pruning.mean_problem` writes it. `shares`: probabilities in
-    parts of :data:`PROBABILITY_ONE`. `labels`: index of the true class of each row.
+    `certificate`: dict as written by :mod:`shortlist.ensembles.pruning.mean_problem`. `shares`: probabilities
+    in parts of :data:`PROBABILITY_ONE`. `labels`: index of the true class of each row.
 
     Takes O(n_terms · n_classifiers · log n_classifiers) steps of Python for each part.
     """
@@ -53,7 +54,7 @@ def check_mean_certificate(
 def count_mean_selection(
     claim: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]
 ) -> CertificateVerdict:
-    """Recompute the worth of a selection, and whether it keeps its limits, where nothing proves a bound."""
+    """Return the recomputed value of a selection, and whether it keeps its limits, without a proved bound."""
     return _MeanRows(claim, shares, labels).verdict(proved=False)
 
 
@@ -100,7 +101,7 @@ class _MeanRows(ClaimedRows):
 def mean_sha256(shares: ShareTable, labels: Sequence[int]) -> str:
     """Return the SHA-256 of the rows.
 
-    Hashed are the numbers of classifiers and classes, then of each row its class and all probabilities.
+    It covers the numbers of classifiers and classes, then the class and all probabilities of each row.
     """
     n_classifiers = len(shares[0])
     digest = hashlib.sha256(f"{n_classifiers},{len(shares[0][0])};".encode())
@@ -150,7 +151,10 @@ def _part_bound(
 
 
 def _highest(goal: Mapping[str, Any], aim: float, ends: tuple[int, int], unit: int, tilt: float) -> float:
-    """Return the largest ``g(e) - tilt · e`` between two ends: at one of them, or where g is as steep."""
+    """Return the largest ``g(e) - tilt · e`` between two ends.
+
+    It is at one of them, or where the slope of g equals `tilt`.
+    """
     low, high = ends
     places: list[float] = [low, high]
     if goal["kind"] == "log-loss" and tilt > 0:

@@ -1,4 +1,4 @@
-"""Rechecking an ensemble against its data: the rows, the votes, the value, and what proves the bound."""
+"""Recheck of an ensemble against its data: the rows, the votes, the value, and the proof of the bound."""
 
 import dataclasses
 from collections.abc import Callable, Iterator
@@ -54,7 +54,7 @@ Model: TypeAlias = "Chosen | ExactPruner | RulePruner | EvolutionaryEnsembleClas
 BY_FOLDS = (
     "value and bound rest on out-of-fold answers{}; new rows are answered by members fitted on all rows"
 )
-"""Sentence on models whose members were chosen so, with who gave these answers."""
+"""Sentence on models whose members were chosen out of fold; its gap names the source of these answers."""
 
 UNFITTED = " that the model keeps; that each was given by a member not fitted on that row was not rechecked"
 FITTED = " of members that were fitted again without each fold"
@@ -63,62 +63,65 @@ FITTED_AGAIN = (
     "value and bound are those of the members when they were chosen; new rows are answered by the same "
     "members fitted again on all rows"
 )
-"""Note on models with members that were fitted again."""
+"""Note on models whose members were fitted again."""
 
 
 EVOLVED_ON = "rows that it was evolved on"
-"""Name of the rows of an evolved ensemble."""
+"""Name of the rows on which an ensemble was evolved."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """Findings of a recheck."""
+    """Result of a recheck of a model."""
 
     failures: tuple[str, ...] = ()
-    """A sentence for each thing that is not as the model claims; empty when all is."""
+    """Sentences on differences from the model's claims; empty when there are none."""
     notes: tuple[str, ...] = ()
-    """Notes on another order of the rows, or on a limit that was not checked."""
+    """Sentences on another order of the rows, or on a limit that was not checked."""
     value: float | None = None
-    """Recomputed from the votes; None where that was not possible."""
+    """Value recomputed from the votes; None where that was not possible."""
     bound: float | None = None
     """Bound proved by the recomputed certificate; None without one."""
     claimed_bound: float | None = None
-    """The model's own bound: lower than `bound` where a solver, or branch and bound, claims more than the
-    certificate proves. None where the model claims none.
+    """Bound in the model; lower than `bound` where a solver, or branch and bound, claims more than the
+    certificate proves. None without such a claim.
     """
     evidence: Evidence | None = None
-    """Evidence for the recomputed value and bound; None where something failed."""
+    """Evidence for the recomputed value and bound; None after a failure."""
     n_rows: int
     n_classifiers: int
     n_parts: int = 0
-    """Number of parts looked at: cuts, ranges of thresholds with lines, or all selections."""
+    """Number of parts that were checked: cuts, ranges of thresholds with lines, or all selections."""
     parts: str = ""
-    """``"cuts"``, ``"lines"``, ``"tangents"``, ``"selections"``, or empty without a certificate."""
+    """Name of these parts: ``"cuts"``, ``"lines"``, ``"tangents"`` or ``"selections"``; empty without a
+    certificate.
+    """
     all_votes: bool
-    """Whether the votes of the whole pool were requested again, and not those of the members alone."""
+    """Whether the whole pool voted again, and not the members alone."""
     certificate: Certificate | None = None
-    """Certificate that was checked."""
+    """Certificate that was checked; None without one."""
     other_table: str = ""
-    """Recorded rows that have other values in this table, though the members answer them as on record; else
-    empty.
+    """Sentence on recorded rows with other values in this table, although the members' answers are as
+    recorded; otherwise empty.
     """
     out_of_fold: bool = False
-    """Whether value and bound are of answers out of fold."""
+    """Whether value and bound are based on answers out of fold."""
     doubts: tuple[str, ...] = ()
-    """Sentences on members that were fitted again, and hold other numbers than those of the model."""
+    """Sentences on members that were fitted again, and contain other numbers than those of the model."""
 
     @property
     def valid(self) -> bool:
-        """Whether nothing failed."""
+        """Whether there is no failure."""
         return not self.failures
 
     @property
     def status(self) -> str:
-        """Outcome of the recheck: ``"valid"`` for all that is claimed, ``"invalid"`` for an error.
+        """Outcome of the recheck: ``"valid"``, ``"partly"``, ``"counted"`` or ``"invalid"``.
 
-        ``"partly"``: the value and a bound are right, and a solver or branch and bound claims more than that
-        bound. ``"counted"``: the value is right, and nothing proves a bound, or members are in doubt.
+        ``"valid"``: all claims are right. ``"partly"``: the value and a bound are right, but a solver or
+        branch and bound claims a tighter bound. ``"counted"``: the value is right, but nothing proves a
+        bound, or members are in doubt. ``"invalid"``: something is wrong.
         """
         if self.failures:
             return "invalid"
@@ -132,33 +135,33 @@ class Verification:
 
 
 def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None = None) -> Verification:
-    """Recheck what a fitted ensemble claims on the table that it was made from.
+    """Recheck the claims of a fitted ensemble on the table that it was made from.
 
     The recorded rows are found by their values, so the table may be in another order. Then the members answer
-    them again; selection rows out of fold are answered by the members as fitted without their folds. With
-    two classes their votes must be those on record; the votes of the classifiers that were left out are taken
-    from the record, unless the whole `pool` is given. With several classes the same holds for the answers of
-    all classifiers. A certificate must be about the objective and the limits that the model's options mean,
-    and ``check_certificate`` of :mod:`shortlist.ensembles.verification.recheck_vote_certificate`, or its like
-    of means, recomputes value and bound from the votes alone. Without a certificate the value is counted, the
-    limits are checked, and no bound is claimed.
+    them again. If they were chosen out of fold, members fitted without the fold of a row answer it. With two
+    classes their votes must be the recorded ones; the votes of other classifiers are taken from the record,
+    unless the whole `pool` is given. With several classes the same holds for the answers of all classifiers.
+    A certificate must be for the objective and the limits of the model's options, and ``check_certificate``
+    of :mod:`shortlist.ensembles.verification.recheck_vote_certificate`, or its counterpart for means,
+    recomputes value and bound from the votes alone. Without a certificate the value is counted, the limits
+    are checked, and no bound is claimed.
 
     Parameters
     ----------
     model : Chosen, ExactPruner, RulePruner or EvolutionaryEnsembleClassifier
-        What a saved model holds, or a fitted estimator with a selection.
+        Content of a saved model, or a fitted estimator with a selection.
     X : DataFrame or array of shape (n_samples, n_features)
-        The table that holds the rows on the model's record.
+        Table with the rows on the model's record.
     y : array-like of shape (n_samples,)
         Their classes.
     pool : Pool or CrossFittedPool, optional
-        All classifiers from which members were chosen; a CrossFittedPool if rows pruned out of fold.
+        All classifiers from which members were chosen; a CrossFittedPool if they were chosen out of fold.
 
     Raises
     ------
     BadInputError
-        If `pool` has another number of classifiers than were chosen from or other folds, or the model chose
-        nothing.
+        If `pool` has another number of classifiers than at the choice, or other folds, or if the model has no
+        selection.
     """
     if not hasattr(model, "training_"):
         return _verify_chosen(_chosen(model), X, y, pool)
@@ -206,7 +209,7 @@ class _Recorded:
     called: str
 
     def codes(self, labels: Labels) -> NDArray[np.intp]:
-        """Return classes as the record has them; -1 for one that the model does not know."""
+        """Return classes as the record stores them, ``(n_rows,)``; -1 for a class unknown to the model."""
         if self.positive is not None:
             return np.asarray(labels == self.positive).astype(np.intp)
         places = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
@@ -224,7 +227,7 @@ def _verify_rows(
 ) -> Verification:
     """Find the recorded rows in a table, and recheck the claims on them.
 
-    `recheck` gets the rows and their classes, and returns fields of the verification.
+    `recheck`: function from the rows and their classes to fields of the verification.
     """
     found = find_recorded_rows(table.record, X, y, called=table.called)
     not_the_rows = f"these are not the rows that the model was made from: {found.difference}"
@@ -359,14 +362,14 @@ def recheck_committees(
     budget: Budget | None = None,
     most: int = MOST_SELECTIONS,
 ) -> FrontCheck:
-    """Recheck a front of committees with the model that was saved with it.
+    """Recheck a front of committees together with the model that was saved with it.
 
     Raises BadInputError if the front is of other candidates, or lacks the prices of its members.
 
-    `chosen`: it knows the selection rows, and what every candidate answered. `front`: of
-    :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`. `X`, `y`: the table that both were made
-    from. The members of `chosen`, or all of `pool`, answer it again. `pool`: all candidates. `budget`,
-    `most`: as of :func:`~shortlist.ensembles.verification.recheck_front.check_front`.
+    `chosen`: model with the selection rows and the answers of every candidate. `front`: front by
+    :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`. `X`, `y`: table that both were made
+    from; the members of `chosen`, or all of `pool`, answer it again. `pool`: all candidates. `budget`,
+    `most`: as for :func:`~shortlist.ensembles.verification.recheck_front.check_front`.
     """
     budget = budget or Budget()
     rows = _verify_chosen(chosen, X, y, pool, its_front=False)
@@ -377,7 +380,10 @@ def recheck_committees(
 
 
 def _checked_pool(chosen: Chosen, pool: Pool | CrossFittedPool) -> Pool | CrossFittedPool:
-    """Return a pool that can answer the recorded rows as it did when members were chosen from it."""
+    """Return a pool that can answer the recorded rows as at the choice.
+
+    Raise BadInputError for another pool.
+    """
     if len(pool) != len(chosen.copies):
         raise BadInputError(
             f"the pool must hold the {len(chosen.copies)} classifiers that were chosen from, got {len(pool)}."

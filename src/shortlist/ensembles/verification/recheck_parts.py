@@ -1,4 +1,4 @@
-"""Parts of a saved committee beside its members and their record, made again from these, and compared."""
+"""Recheck of the other parts of a committee: they are made again from members and record."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -47,28 +47,28 @@ from shortlist.solvers import TITLES
 from shortlist.tables.fit_inputs import take_rows
 
 MOST_APART = 1e-3
-"""Tolerance on power and factors: another machine may round members' probabilities otherwise."""
+"""Tolerance on power and factors, as another machine may round members' probabilities otherwise."""
 
 CLOSE = 1e-9
-"""Share by which differences of sums may be rounded otherwise."""
+"""Relative tolerance on differences of sums, due to rounding."""
 
 PROVERS = {
     engines.CUTS, engines.CONFLICTS, engines.PAIRS, engines.WALK, engines.COUNT, BRANCHES, TANGENTS,
     COMMITTEE_WALK, CHEAPER_WALK, BEFORE_WALK, *TITLES.values(),
 }  # fmt: skip
-"""Provers that may claim a bound."""
+"""Names of the provers that may claim a bound."""
 
 BY_CERTIFICATE = {engines.CUTS, engines.CONFLICTS, engines.PAIRS, engines.COUNT, TANGENTS}
-"""Provers whose bound the certificate proves."""
+"""Names of the provers whose bound the certificate proves."""
 
 
 def other_parts(
     chosen: Chosen, rows: Any, truth: NDArray[np.integer], votes: NDArray[np.uint8] | None
 ) -> list[str]:
-    """Say which parts of a model are not what its members, its record and its terms make of it.
+    """Return sentences on the parts of a model that do not follow from its members, record and terms.
 
-    `rows`: the recorded ones, ``(n_recorded, n_features)``. `truth`: the places of their classes. `votes`:
-    what all candidates answer there, where votes chose, ``(n_recorded, n_candidates)``.
+    `rows`, ``(n_recorded, n_features)``: the recorded rows. `truth`: indices of their classes. `votes`,
+    ``(n_recorded, n_candidates)``: answers of all candidates there, if votes chose the members.
     """
     said = [*_other_members(chosen, rows), *_other_probabilities(chosen, rows, truth)]
     if said:
@@ -83,7 +83,7 @@ def other_parts(
 
 
 def _compared(chosen: Chosen) -> dict[str, Any]:
-    """Return the parts that can be made again."""
+    """Return the parts of a model that can be made again, by name."""
     return {
         "committee": chosen.committee,
         "copies": chosen.copies,
@@ -165,12 +165,12 @@ def _ballot(chosen: Chosen, gains: NDArray[np.int64], threshold: int | None, n_m
 
 
 def _is_proved_mean(chosen: Chosen) -> bool:
-    """Whether values are of decisions by the mean as it is, as those of fronts are."""
+    """Return whether values are of decisions by the unweighted mean, as those of fronts are."""
     return chosen.front is not None and chosen.voting == SOFT
 
 
 def _gains(chosen: Chosen, truth: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the gain of being right on each class if means decide, before any calibration."""
+    """Return the gain of being right on each class if means decide, before calibration, ``(n_classes,)``."""
     shares = chosen.record.shares
     if shares is None or chosen.voting == HARD or chosen.front is not None:
         return np.ones(len(chosen.classes_), dtype=np.int64)
@@ -184,7 +184,7 @@ def _gains(chosen: Chosen, truth: NDArray[np.integer]) -> NDArray[np.int64]:
 def _result(
     chosen: Chosen, kept: PrunedSelection, truth: NDArray[np.integer], votes: NDArray[np.uint8] | None
 ) -> PrunedSelection:
-    """Return a result with the value and bound of the model's own, which are rechecked by themselves."""
+    """Return a result with the model's own value and bound, which are rechecked separately."""
     run = {name: getattr(kept, name) for name in RUN}
     if chosen.front is not None and chosen.pick is not None:
         return dataclasses.replace(front_selection(chosen), **run)
@@ -222,7 +222,7 @@ def _result(
 RUN = (
     "seconds", "history", "certificate", "certified_bound", "found_by", "proved_by", "why", "measured"
 )  # fmt: skip
-"""Fields of a result that are rechecked elsewhere, or that a run says of itself."""
+"""Names of fields of a result that are rechecked elsewhere, or that describe the run itself."""
 
 
 def _evidence(chosen: Chosen, result: PrunedSelection | None) -> Evidence:
@@ -237,7 +237,7 @@ def _evidence(chosen: Chosen, result: PrunedSelection | None) -> Evidence:
 
 
 def _other_members(chosen: Chosen, rows: Any) -> Iterator[str]:
-    """Say whether members are called or listed otherwise than the selection says, or are other judges."""
+    """Yield sentences on members whose names, order or judges do not agree with the selection."""
     kept, pool = chosen.committee.members, _as_pool(chosen)
     copies = chosen.copies.tolist()
     wanted = [name + AGAIN * copy for name, n in zip(chosen.names, copies, strict=True) for copy in range(n)]
@@ -255,7 +255,7 @@ def _other_members(chosen: Chosen, rows: Any) -> Iterator[str]:
 
 
 def _other_probabilities(chosen: Chosen, rows: Any, truth: NDArray[np.integer]) -> Iterator[str]:
-    """Say whether probabilities come from elsewhere than was requested, or are calibrated otherwise."""
+    """Yield sentences on probabilities with another source than requested, or another calibration."""
     committee, asked = chosen.committee, chosen.terms.probabilities
     if not len(committee.members):
         source, calibration = SHARES, None
@@ -280,9 +280,9 @@ def _is_close(kept: Calibration | None, found: Calibration | None) -> bool:
 
 
 def other_promise(chosen: Chosen, X: Any, y: Any, chose: tuple[Any, Labels]) -> tuple[list[str], list[str]]:
-    """Recompute the promise of the calibration rows; name the differences, and the unknown parts.
+    """Return sentences on differences of the recomputed promise, and on parts that could not be rechecked.
 
-    `X`, `y`: the table that the model was made from. `chose`: the recorded rows and their classes.
+    `X`, `y`: table that the model was made from. `chose`: the recorded rows and their classes.
     """
     promise, unknown = chosen.committee.promise, "what is promised was not rechecked, since {}"
     assert promise is not None, "something is promised, or not"
@@ -302,7 +302,7 @@ def other_promise(chosen: Chosen, X: Any, y: Any, chose: tuple[Any, Labels]) -> 
 
 
 def _wrong_history(chosen: Chosen) -> Iterator[str]:
-    """Name the facts of a run's record that cannot be true: the bound's prover, and the end."""
+    """Yield sentences on impossible facts in a run's record: the prover of the bound, and the end."""
     result = chosen.result
     if result is None:
         return

@@ -1,7 +1,7 @@
-"""Rechecking selections: the limits that one keeps, and every one where they are few: the best is a proof.
+"""Recheck of selections: the limits of one, and the values of all where they are few, which is a proof.
 
-Rows are bits of Python's whole numbers. A selection grows by one classifier at a time, and carries with it
-which rows have at least one vote, at least two, and so on.
+Sets of rows are bits of Python's integers. A selection grows by one classifier at a time, together with the
+sets of rows that have at least one vote, at least two, and so on.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -9,30 +9,32 @@ from math import comb, inf
 from typing import Any, TypeAlias
 
 MOST_SELECTIONS = 2**17
-"""Selections that are looked at in a few seconds; of more no such proof is accepted."""
+"""Largest number of selections that are all evaluated, which takes a few seconds; with more no such proof is
+accepted.
+"""
 
 UNITS = 10**9
 SLACK = 1000
 MOST = 2**62
 
 VoteTable = list[tuple[tuple[int, ...], int, int]]
-"""Distinct vote vectors in lexicographic order, with their positive and negative samples."""
+"""Distinct vote vectors in lexicographic order, with their numbers of positive and negative samples."""
 
 Levels: TypeAlias = list[int]
-"""Rows with at least as many votes, as bits, for each number of votes; the first are all rows."""
+"""Set of rows with at least k votes, as bits, for each number k; the first has all rows."""
 
 
 def whole(number: Any, what: str, least: int, most: float = inf) -> int:
-    """Return a number of a certificate that must be whole and in a range; ValueError if it is not."""
+    """Return a number of a certificate that must be an integer in a range; raise ValueError otherwise."""
     if type(number) is not int or not least <= number <= most:
         raise ValueError(f"{what} must be a whole number from {least} to {most}, got {number!r}")
     return number
 
 
 def checked_members(claim: Mapping[str, Any], n_classifiers: int, failures: list[str]) -> list[int]:
-    """Return the members, and note where they break the limits on size and cost.
+    """Return the members of a claim, and append a text to `failures` for each broken limit on size and cost.
 
-    ValueError where something is no whole number, or sizes are beyond the classifiers.
+    Raises ValueError where something is no integer, or sizes exceed the number of classifiers.
     """
     limits = claim["limits"]
     most = whole(limits["max_size"], "max_size", 0, n_classifiers)
@@ -53,7 +55,7 @@ def checked_members(claim: Mapping[str, Any], n_classifiers: int, failures: list
 
 
 def is_diverse(table: VoteTable, members: list[int], limits: Mapping[str, Any]) -> bool:
-    """Whether credit is at least ``each`` for every member and ``mean`` over pairs, in billionths."""
+    """Return whether credit is at least ``each`` for every member and ``mean`` over pairs, in billionths."""
     size = len(members)
     if size < 2 or "each" not in limits:
         return True
@@ -73,9 +75,9 @@ def is_diverse(table: VoteTable, members: list[int], limits: Mapping[str, Any]) 
 
 
 def _pair_credit(measure: str, in_both: int, ours: int, theirs: int, n: int) -> int:
-    """Return the credit of a pair in billionths, from the rows on which both fail, one fails, and all rows.
+    """Return the credit of a pair in billionths, from numbers of rows: both fail, each fails, and all.
 
-    ValueError if the measure is not known.
+    Raises ValueError if the measure is unknown.
     """
     only_ours, only_theirs = ours - in_both, theirs - in_both
     differing = only_ours + only_theirs
@@ -96,7 +98,10 @@ def _pair_credit(measure: str, in_both: int, ours: int, theirs: int, n: int) -> 
 
 
 def n_selections(n_classifiers: int, limits: Mapping[str, Any]) -> int:
-    """Count the selections within the sizes; ValueError where they are too many to look at."""
+    """Return the number of selections within the sizes.
+
+    Raise ValueError where they are too many to evaluate.
+    """
     found = sum(comb(n_classifiers, size) for size in range(limits["min_size"], limits["max_size"] + 1))
     if found > MOST_SELECTIONS:
         raise ValueError(f"there must be at most {MOST_SELECTIONS:,} selections to look at, got {found:,}")
@@ -115,9 +120,11 @@ def best_gain(
 ) -> int | None:
     """Return the largest sum of the gains of right rows, over all selections and thresholds.
 
-    `answers`, `labels`, `n_classes`, `by_threshold`: as of :func:`every_committee`. `gains`: of each row, at
-    least 0. `limits`: ``min_size`` and ``max_size``, perhaps ``costs`` and ``budget``. `is_allowed`: says
-    whether members keep the limits beyond size and cost.
+    None without one.
+
+    `answers`, `labels`, `n_classes`, `by_threshold`: as for :func:`every_committee`. `gains`: gain of each
+    row, at least 0. `limits`: ``min_size`` and ``max_size``, perhaps ``costs`` and ``budget``. `is_allowed`:
+    function that tells whether members keep the limits beyond size and cost.
     """
     planes = [
         (1 << bit, _bits(gain >> bit & 1 for gain in gains))
@@ -139,12 +146,12 @@ def every_committee(
     n_classes: int,
     by_threshold: bool,
 ) -> Iterator[tuple[list[int], int, list[int]]]:
-    """Yield every committee of the sizes with each threshold, and how many rows of each class it is right on.
+    """Yield every committee of the sizes with each threshold, and its number of right rows of each class.
 
-    `answers`: the class that each classifier answers; `n_classes` is an abstention. `limits`: ``min_size``
-    and ``max_size``. `by_threshold`: whether class 1 is answered where more than a threshold of members say
-    so, else by plurality: then a row without a vote is wrong, but without members it is of the first class
-    where no classifier abstains.
+    `answers`: index of the class that each classifier answers; `n_classes` is an abstention. `limits`:
+    ``min_size`` and ``max_size``. `by_threshold`: whether class 1 is answered where more members than a
+    threshold answer it; otherwise by plurality. By plurality a row without a vote is wrong, but a committee
+    without members answers the first class, if no classifier abstains.
 
     >>> sizes = {"min_size": 1, "max_size": 1}
     >>> list(every_committee([(1, 0), (0, 0)], [1, 0], sizes, n_classes=2, by_threshold=True))
@@ -163,7 +170,7 @@ def _decided(
     *,
     by_threshold: bool,
 ) -> Iterator[tuple[list[int], int, int]]:
-    """Yield every selection with each threshold, and the rows that it is right on."""
+    """Yield every selection with each threshold, and the set of rows that it is right on, as bits."""
     of_class = [_bits(label == one for label in labels) for one in range(n_classes)]
     n_classifiers = len(answers[0]) if answers else 0
     columns = [
@@ -182,7 +189,10 @@ def _decided(
 
 
 def _right_by_plurality(levels: list[Levels], of_class: list[int], size: int) -> int:
-    """Return the rows that the class with most votes is right on; ties go to the first class."""
+    """Return the set of rows on which the class with most votes is right, as bits.
+
+    Ties go to the first class.
+    """
     right = 0
     for label, rows in enumerate(of_class):
         # at least `votes_for` votes, of which there must be one, and no rival with more, or as many before it
@@ -198,7 +208,7 @@ def _right_by_plurality(levels: list[Levels], of_class: list[int], size: int) ->
 def _selections(
     columns: list[list[int]], n_rows: int, n_classifiers: int, limits: Mapping[str, Any]
 ) -> Iterator[tuple[list[int], list[Levels]]]:
-    """Yield every selection within size and cost, with its levels for each kind of vote."""
+    """Yield every selection within the limits on size and cost, with its levels for each kind of vote."""
     costs, budget = limits.get("costs"), limits.get("budget", 0)
     every = (1 << n_rows) - 1
     stack: list[tuple[list[int], int, list[Levels]]] = [([], 0, [[every] for _ in columns])]

@@ -1,11 +1,11 @@
-"""Rechecking a certificate of pruning by votes: slow, plain, and apart from everything that made it.
+"""Recheck of a certificate of pruning by votes: slow, plain, and independent of the code that made it.
 
-Nothing but `recheck_selections.py`, of the same kind, is imported from the rest of the library, and no number
-of the certificate is taken on trust: an auditor can read these loops, or write others like them.
+It imports nothing but `recheck_selections.py`, of the same kind, from the library, and trusts no number of
+the certificate. An auditor can read these loops, or write similar ones.
 
-Of two classes a row is decided positive where more members than the threshold vote so. Of several, a row of
-true class c is right where every rival class d has fewer votes, or as many where d comes after c, and c has a
-vote. A selection without members is right on the first class where no classifier abstains.
+With two classes a row is decided positive where more members than the threshold vote so. With several, a row
+of true class c is right where c has a vote, and every rival class d has fewer votes, or equally many if d
+comes after c. A selection without members is right on the first class where no classifier abstains.
 """
 
 import hashlib
@@ -26,27 +26,29 @@ from shortlist.ensembles.verification.recheck_selections import (
 )
 
 ClassTable = list[tuple[int, tuple[int, ...], int]]
-"""True class, votes and samples of the distinct rows, in the order of class and votes."""
+"""Distinct rows with their true class, votes and number of samples, in the order of class and votes."""
 
 
 @dataclass(frozen=True)
 class CertificateVerdict:
-    """Findings of a check."""
+    """Result of a check of a certificate."""
 
     failures: tuple[str, ...]
-    """A sentence for each part of data, selection, value and bound that is not as claimed."""
+    """Sentences on the parts of data, selection, value and bound that are not as claimed; empty if all
+    are.
+    """
     value: int | None
     bound: int | None
-    """Bound as recomputed, in the integers of the certificate; None where that was not possible."""
+    """Recomputed bound, in the integers of the certificate; None where that was not possible."""
 
     @property
     def valid(self) -> bool:
-        """Whether all is as claimed."""
+        """Whether everything is as claimed."""
         return not self.failures
 
 
 class ClaimedRows(ABC):
-    """Rows, and what a certificate claims of them."""
+    """Rows, with the claims of a certificate about them."""
 
     proof = "cuts"
     """Name of the proof of the bound in the certificate."""
@@ -58,18 +60,21 @@ class ClaimedRows(ABC):
 
     @abstractmethod
     def sha256(self) -> str:
-        """Return the digest of the rows."""
+        """SHA-256 of the rows, as hexadecimal text."""
 
     @abstractmethod
     def value(self, members: list[int]) -> int:
-        """Return the worth of the members, and note the limits that they break beside size and cost."""
+        """Return the value of the members; append the broken limits, besides size and cost, to `failures`."""
 
     @abstractmethod
     def bound(self) -> int:
-        """Return the bound that the proof gives for all selections, and note its errors."""
+        """Return the bound that the proof gives for all selections; append its errors to `failures`."""
 
     def verdict(self, *, proved: bool = True) -> CertificateVerdict:
-        """Recompute value and bound; without a proof the value alone, and whether the limits are kept."""
+        """Return the recomputed value and bound.
+
+        Without `proved` only the value is computed, and the limits are checked.
+        """
         claim, failures = self.claim, self.failures
         value = bound = None
         if proved and self.sha256() != claim.get("data"):
@@ -94,10 +99,10 @@ def check_certificate(
     labels: Iterable[int],
     n_classes: int | None = None,
 ) -> CertificateVerdict:
-    """Recompute value and bound from the data and the cuts, in Python's integers.
+    """Return value and bound, recomputed from the data and the cuts in Python's integers.
 
     1. The data has the SHA-256 of the certificate.
-    2. The members keep the limits, and are worth the value, of two classes with the threshold.
+    2. The members keep the limits, and have the value, with the threshold if there are two classes.
     3. Every cut is true. Of two classes, let y be multipliers with sum P over positive and N over negative
        rows. The largest ``Σ y · votes (positive) − Σ y · votes (negative) + max(0, N − P) · size`` of a
        selection within the sizes is below P. It would have to reach P if all rows of the cut were right. Of
@@ -112,15 +117,15 @@ def check_certificate(
        counts as often as it reaches, and in 4 the largest sum of what λ gives to the members of a selection
        within the sizes is added.
 
-    Where the certificate has ``selections`` in place of cuts, so few that each can be looked at, the best of
-    them is the bound (:mod:`shortlist.ensembles.verification.recheck_selections`).
+    Where the certificate has ``selections`` in place of cuts, they are few enough to evaluate each, and the
+    best of them is the bound (:mod:`shortlist.ensembles.verification.recheck_selections`).
 
     Takes O(n_samples · n_classifiers · n_classes + entries of the cuts · n_classifiers) steps of Python.
 
-    `certificate`: as :mod:`shortlist.ensembles.proofs.certificate` writes it. `answers`: on the validation
-    rows, in any order, ``(n_samples, n_classifiers)``: votes of 0 and 1, or the classes that are answered,
-    `n_classes` where a classifier abstains; NumPy arrays do. `labels`, ``(n_samples,)``. `n_classes`: None:
-    two classes, decided by a threshold.
+    `certificate`: dict as written by :mod:`shortlist.ensembles.proofs.certificate`. `answers`, ``(n_samples,
+    n_classifiers)``: answers on the validation rows, in any order, as nested sequences or a NumPy array. They
+    are votes of 0 and 1, or indices of classes, `n_classes` for an abstention. `labels`, ``(n_samples,)``:
+    true classes. `n_classes`: number of classes; None: two classes, decided by a threshold.
     """
     return _claimed(certificate, answers, labels, n_classes).verdict()
 
@@ -131,10 +136,10 @@ def count_selection(
     labels: Iterable[int],
     n_classes: int | None = None,
 ) -> CertificateVerdict:
-    """Recompute the worth of a selection, and whether it keeps its limits, where nothing proves a bound.
+    """Return the recomputed value of a selection, and whether it keeps its limits, without a proved bound.
 
     `claim`: the fields ``members`` and ``limits`` of a certificate, with ``threshold`` and ``weights`` or
-    with ``gains``. The others as of :func:`check_certificate`.
+    with ``gains``. The other arguments are as for :func:`check_certificate`.
     """
     return _claimed(claim, answers, labels, n_classes).verdict(proved=False)
 
@@ -151,7 +156,7 @@ def _claimed(
 
 
 class _VotedRows(ClaimedRows):
-    """Distinct rows of votes; `votes` and `labels` are those that gains are counted on."""
+    """Distinct rows of votes; gains are counted on `votes` and `labels`."""
 
     votes: list[tuple[int, ...]]
     labels: list[int]
@@ -160,15 +165,21 @@ class _VotedRows(ClaimedRows):
 
     @abstractmethod
     def gains(self) -> tuple[int, list[int]]:
-        """Return the constant worth of every selection, and the gain of each right row, 0 where none can."""
+        """Return the constant value of every selection, and the gain of each right row.
+
+        The gain is 0 where no selection is right.
+        """
 
     @abstractmethod
     def summed(self, cut: Mapping[str, Any], multipliers: list[int]) -> tuple[list[int], int] | None:
-        """Return the sum over members that a cut's rows require together, and its size; None if not true."""
+        """Return the sum over members that the rows of a cut require together, and its reach.
+
+        None for a false cut.
+        """
 
     @abstractmethod
     def is_diverse(self, members: list[int]) -> bool:
-        """Whether the members keep a limit on diversity."""
+        """Return whether the members keep a limit on diversity."""
 
     def bound(self) -> int:
         limits, n = self.claim["limits"], self.n_classifiers
@@ -257,7 +268,10 @@ class _ThresholdRows(_VotedRows):
         return floor + sum(gain for gain in signed if gain < 0), [abs(gain) for gain in signed]
 
     def summed(self, cut: Mapping[str, Any], multipliers: list[int]) -> tuple[list[int], int] | None:
-        """Sum the votes by the multipliers, the threshold at its most."""
+        """Return the sum of the votes with the multipliers, at the most favourable threshold, and its reach.
+
+        None for a false cut.
+        """
         coefficients = [0] * self.n_classifiers
         positive = negative = 0
         for i, y in zip(cut["rows"], multipliers, strict=True):
@@ -338,7 +352,10 @@ class _ClassRows(_VotedRows):
         return coefficients, wanted
 
     def is_diverse(self, members: list[int]) -> bool:
-        """Ask who is right, as votes on rows that are all positive."""
+        """Return whether the members keep a limit on diversity.
+
+        It depends only on right answers, here as votes on positive rows.
+        """
         flags = [(tuple(int(vote == label) for vote in votes), n, 0) for label, votes, n in self.table]
         return is_diverse(flags, members, self.claim["limits"])
 
@@ -346,14 +363,15 @@ class _ClassRows(_VotedRows):
 def _checked_terms(
     cut: Mapping[str, Any], coefficients: list[int], wanted: int, limits: Mapping[str, Any]
 ) -> tuple[list[int], int] | None:
-    """Return the coefficients of members in a cut, and the reach of its rows; None if it is false.
+    """Return the coefficients of members in a cut, and the reach of its rows; None if the cut is false.
 
-    If its rows are all right, the coefficients of the members add up to `wanted`. Without ``kept`` that must
-    be more than any selection within the sizes has: one row is wrong, and members add nothing.
+    If all its rows are right, the coefficients of the members add up to at least `wanted`. Without ``kept``
+    that must be more than for any selection within the sizes: one row is wrong, and members add nothing.
 
-    With ``kept``, the others add at most what they have above 0. Then what the kept ones have above 0, of
-    members, and below 0, its sign changed, of those that are none, is at least `reach`. It is never below 0,
-    which is all that is asked where a row is wrong, and more than `reach` of one classifier is not needed.
+    With ``kept``, the other classifiers add at most their coefficients above 0. Two sums over the kept
+    classifiers are then at least `reach` together: the coefficients above 0 of members, and minus the
+    coefficients below 0 of others. Their sum is never below 0, which is enough where a row is wrong. A
+    coefficient above `reach` is not needed.
     """
     if "kept" not in cut:
         return ([0] * len(coefficients), 1) if _largest_sum(coefficients, limits) < wanted else None
@@ -371,7 +389,10 @@ def _checked_terms(
 
 
 def _largest_sum(coefficients: list[int], limits: Mapping[str, Any]) -> int:
-    """Return the largest sum of a selection within the sizes, of classifiers that the budget allows alone."""
+    """Return the largest sum of coefficients of a selection within the sizes.
+
+    Only classifiers that the budget allows alone are used.
+    """
     allowed = [c for k, c in enumerate(coefficients) if _is_affordable(k, limits)]
     best = sorted(allowed, reverse=True)
     largest = sum(best[: limits["min_size"]])

@@ -1,4 +1,4 @@
-"""Finding the rows on a model's record in a table, and asking its members about them again."""
+"""Search for a model's recorded rows in a table, and comparison of new answers with the record."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,33 +18,36 @@ from shortlist.errors import BadInputError
 from shortlist.tables.fingerprints import match_rows, table_fingerprint
 
 MOST_DIFFERENCE = 1
-"""Parts of 2^15 - 1 by which another machine may round a probability otherwise."""
+"""Tolerance on a probability in parts of 2^15 - 1, as another machine may round otherwise."""
 
 
 MOST_NAMED = 5
-"""Number of rows that a sentence names before it counts the rest."""
+"""Number of rows that a sentence names; the rest are counted."""
 
 
 PRUNED_ON = "rows that it was pruned on"
-"""Name of the rows that fitted the members too, which answered them out of fold."""
+"""Name of the recorded rows where members were fitted on them too, and answered them out of fold."""
 
 
 @dataclass(frozen=True, eq=False)
 class FoundRows:
-    """Indices of the recorded rows in a table."""
+    """Recorded rows as found in a table."""
 
     places: NDArray[np.intp] | None
-    """Their indices in the table, ``(n_recorded,)``; None where some of them cannot be found."""
+    """Indices of the recorded rows in the table, ``(n_recorded,)``; None where some of them cannot be
+    found.
+    """
     difference: str = ""
-    """Difference of the table; empty if it is the one that the model was made from."""
+    """Text on the difference of the table; empty if it is the one that the model was made from."""
     n_changed: int = 0
-    """Number of recorded rows that have other values in this table."""
+    """Number of recorded rows with other values in this table."""
 
 
 def find_recorded_rows(record: RecordedRows, X: Any, y: Any, *, called: str) -> FoundRows:
-    """Find recorded rows in a table.
+    """Return the indices of recorded rows in a table.
 
-    They are where they were, or found by value, or, in a table of as many rows, in the same place.
+    Rows are expected at their recorded indices. Otherwise they are found by value, or by index in a table
+    with the same number of rows. `called`: name of the recorded rows in sentences.
     """
     now = table_fingerprint(X, y)
     if now == record.table:
@@ -96,12 +99,14 @@ def _named(rows: NDArray[np.intp]) -> str:
 
 
 def unusable_answers(classifiers: Sequence[Any], X: Any) -> list[str]:
-    """Say which answer of judges in a table is impossible, such as an unknown class.
+    """Return a list with a sentence on an impossible answer of judges in a table; empty for none.
 
-    Judges are asked about the table as it stands, so that the sentence names a row of the table.
+    An impossible answer is, for example, an unknown class.
 
-    `classifiers`: of those who are no judges, nothing is said. `X`: the table, ``(n_samples, n_features)``;
-    one that lacks columns of the judges is passed over.
+    Judges are applied to the whole table, so that the sentence names a row of the table.
+
+    `classifiers`: nothing is checked unless all are judges. `X`: the table, ``(n_samples, n_features)``; it
+    is not checked if it lacks columns of the judges.
     """
     columns = columns_asked(classifiers)
     if not columns or not set(columns) <= set(getattr(X, "columns", ())):
@@ -115,7 +120,7 @@ def unusable_answers(classifiers: Sequence[Any], X: Any) -> list[str]:
 
 
 def votes_of(chosen: Chosen, rows: Any, pool: Pool | CrossFittedPool | None) -> NDArray[np.uint8]:
-    """Return the answers of all candidates on the recorded rows, `(n_rows, n_candidates)`."""
+    """Return the answers of all candidates on the recorded rows, ``(n_rows, n_candidates)``."""
     record = chosen.record
     if record.packed_votes is not None:
         return np.unpackbits(record.packed_votes, axis=1, count=len(chosen.copies))
@@ -129,7 +134,10 @@ def votes_of(chosen: Chosen, rows: Any, pool: Pool | CrossFittedPool | None) -> 
 def other_votes(
     chosen: Chosen, votes: NDArray[np.uint8], rows: Any, pool: Pool | CrossFittedPool | None
 ) -> list[str]:
-    """Ask the members, or the whole pool, again; say where they vote otherwise than on record."""
+    """Return sentences on new votes of the members, or of the whole pool, that differ from the record.
+
+    `votes`: recorded votes of all candidates.
+    """
     asked, recorded = (chosen.as_chosen, votes[:, chosen.selection]) if pool is None else (pool, votes)
     again, positive = recorded, chosen.terms.positive
     if len(asked):
@@ -143,7 +151,10 @@ def other_votes(
 def other_probabilities(
     chosen: Chosen, shares: Shares, rows: Any, pool: Pool | CrossFittedPool | None
 ) -> list[str]:
-    """Ask the members, or the whole pool, again; say where they answer otherwise than on record."""
+    """Return sentences on new answers of the members, or of the whole pool, that differ from the record.
+
+    `shares`: recorded probabilities.
+    """
     places = np.repeat(np.arange(shares.shape[1]), chosen.copies)
     asked, recorded = (chosen.as_chosen, shares[:, places]) if pool is None else (pool, shares)
     if len(asked) != recorded.shape[1]:

@@ -1,4 +1,4 @@
-"""Members fitted again from the rows that fitted them, and compared with those of a saved committee."""
+"""Recheck of fits: members are fitted again on their rows, and compared with those of a saved committee."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -30,32 +30,33 @@ if TYPE_CHECKING:  # its kernels take seconds to load
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 
 CLOSE = 1e-6
-"""Share by which fitted numbers may be rounded otherwise."""
+"""Relative tolerance on fitted numbers, due to rounding."""
 
 Rows: TypeAlias = tuple[Any, Labels]
-"""Rows and their classes."""
+"""Table of features, and the classes of its rows."""
 
 
 @dataclasses.dataclass(frozen=True)
 class FitCheck:
-    """Outcome of fitting members again, a sentence each."""
+    """Sentences on the comparison of members with new fits of the same members."""
 
     failures: tuple[str, ...] = ()
-    """Members that answer otherwise, though the same versions fitted them."""
+    """Sentences on members with other answers, although the same versions fitted them."""
     doubts: tuple[str, ...] = ()
-    """Members that hold other numbers, or were fitted by other versions and answer otherwise."""
+    """Sentences on members with other numbers, or with other answers where other versions fitted them."""
     notes: tuple[str, ...] = ()
-    """Reasons why they were not fitted again."""
+    """Reasons for which members were not fitted again."""
     is_same: bool = False
-    """Whether all of them were, and are the same."""
+    """Whether all members were fitted again, and are the same."""
 
 
 def check_fits(chosen: Chosen, X: Any, y: Any) -> FitCheck:
-    """Fit the members again as they were when they were chosen, and as they answer new rows.
+    """Fit the members again, both for the choice and for new rows, and compare them with the model.
 
-    Members of a pool that was fitted elsewhere are taken as they are.
+    Members of a pool that was fitted elsewhere are not fitted again.
 
-    `X`, `y`: the table that the model was made from. Where a fit differs, all of its rows are asked about.
+    `X`, `y`: the table that the model was made from. Where a fit differs, the answers on all rows are
+    compared.
     """
     fitted = chosen.fitted
     if fitted is None or not len(chosen.committee.members):
@@ -72,9 +73,11 @@ def check_fits(chosen: Chosen, X: Any, y: Any) -> FitCheck:
 
 
 def check_evolution(model: "EvolutionaryEnsembleClassifier", rows: Any, classes: Labels) -> FitCheck:
-    """Evolve an ensemble again on the same rows; another machine may round otherwise, and then breed others.
+    """Evolve an ensemble again on the same rows, and compare it.
 
-    `rows`, `classes`: those that it was evolved on.
+    Another machine may round and breed otherwise.
+
+    `rows`, `classes`: the rows that it was evolved on, and their classes.
     """
     from shortlist.ensembles.estimators.evolved_ensemble import best_alone  # its kernels take seconds to load
     from shortlist.ensembles.evolution.evolution import PATIENCE
@@ -100,9 +103,9 @@ def check_evolution(model: "EvolutionaryEnsembleClassifier", rows: Any, classes:
 
 
 def _pairs(chosen: Chosen, fitted: FittedRows, own: Rows, more: Rows) -> Iterator[tuple[Pool, Pool]]:
-    """Yield members of the model, beside the same ones fitted again.
+    """Yield pools of members of the model, each with the pool of the same members fitted again.
 
-    `own`: the rows that fitted the pool. `more`: those on which its members were fitted again.
+    `own`: rows on which the pool was fitted. `more`: rows on which its members were fitted again.
     """
     names, crossed, seed = chosen.committee.names, chosen.as_chosen, fitted.seed
     is_crossed = isinstance(crossed, CrossFittedPool)
@@ -127,7 +130,7 @@ def _pairs(chosen: Chosen, fitted: FittedRows, own: Rows, more: Rows) -> Iterato
 
 
 def _each_once(pool: Pool, names: Sequence[str]) -> Pool:
-    """Return the members of these names, without their copies."""
+    """Return the pool of the members with these names, without copies."""
     once = pool.subset([place for place, name in enumerate(pool.names) if AGAIN not in name])
     return once.subset([once.names.index(name) for name in names])
 
@@ -161,7 +164,7 @@ def _compared(pairs: Sequence[tuple[Pool, Pool]], X: Any, fitted: FittedRows) ->
 
 
 def _n_otherwise(one: Pool, other: Pool, X: Any) -> int:
-    """Count the rows that two members answer otherwise, beyond rounding."""
+    """Return the number of rows on which the answers of two members differ by more than rounding."""
     if gives_probabilities(one) and gives_probabilities(other):
         first, second = (class_shares(pool, X).astype(np.int64) for pool in (one, other))
         return int((np.abs(first - second) > MOST_DIFFERENCE).any(axis=(1, 2)).sum())

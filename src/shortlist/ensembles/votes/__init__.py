@@ -1,1 +1,1 @@
-"""Votes as arrays: of two classes, and of several."""
+"""Votes as arrays, for two classes and for several."""

@@ -1,4 +1,4 @@
-"""Votes of classifiers on rows, and what a set of voters decides."""
+"""Votes of classifiers on rows, and the decisions of a set of voters."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,12 +14,12 @@ from shortlist.pickles import saved_from
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """Votes and true classes of rows, identical rows merged; build with :func:`merge_rows`."""
+    """Votes and true classes of rows, with identical rows merged; build with :func:`merge_rows`."""
 
     votes: VoteMatrix
-    """1 where a classifier votes positive, ``(n_rows, n_classifiers)``."""
+    """Votes, 1 for the positive class, ``(n_rows, n_classifiers)``."""
     labels: BinaryLabels
-    """1 for the positive class, ``(n_rows,)``."""
+    """True classes, 1 for the positive class, ``(n_rows,)``."""
     counts: Counts
     """Number of samples that each row stands for, ``(n_rows,)``."""
 
@@ -47,24 +47,24 @@ class Votes:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class Confusion:
-    """Samples by true class and decision (Table 1 of :cite:t:`Bastos2022`)."""
+    """Number of samples by true class and decision (Table 1 of :cite:t:`Bastos2022`)."""
 
     true_positive: int
     false_negative: int
     true_negative: int
     false_positive: int
-    """Number of samples."""
+    """Numbers of samples with each kind of decision."""
 
     @property
     def accuracy(self) -> float:
-        """Share of right decisions."""
+        """Share of right decisions, from 0 to 1."""
         return (self.true_positive + self.true_negative) / (
             self.true_positive + self.false_negative + self.true_negative + self.false_positive
         )
 
     @property
     def balanced_accuracy(self) -> float:
-        """Mean share of right decisions over the two classes (Eq. 13 of :cite:t:`Bastos2022`)."""
+        """Mean share of right decisions over both classes, 0 to 1 (Eq. 13 of :cite:t:`Bastos2022`)."""
         return (
             self.true_positive / (self.true_positive + self.false_negative)
             + self.true_negative / (self.true_negative + self.false_positive)
@@ -72,7 +72,7 @@ class Confusion:
 
 
 def round_votes(probabilities: ArrayLike) -> VoteMatrix:
-    """Turn probabilities of the positive class into votes: positive above 0.5; 0.5 itself is negative.
+    """Return votes from probabilities of the positive class: 1 above 0.5, otherwise 0.
 
     >>> round_votes([[0.2, 0.5, 0.51]])
     array([[0, 0, 1]], dtype=uint8)
@@ -81,7 +81,9 @@ def round_votes(probabilities: ArrayLike) -> VoteMatrix:
 
 
 def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
-    """Merge rows with the same votes and label; no decision can tell them apart, so nothing is lost.
+    """Merge rows with the same votes and label.
+
+    No decision differs between such rows, so nothing is lost.
 
     Raises BadInputError if shapes disagree, an entry is not 0 or 1, there is no classifier, or one of the
     classes has no sample.
@@ -90,7 +92,7 @@ def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
 
     `votes`, ``(n_samples, n_classifiers)``. `labels`: 1 for the positive class, ``(n_samples,)``.
 
-    Rows in an order that depends only on their content.
+    The order of the merged rows depends only on their content.
 
     >>> merged = merge_rows([[1, 0], [1, 0], [0, 0]], [1, 1, 0])
     >>> merged.votes.tolist(), merged.counts.tolist()
@@ -114,12 +116,15 @@ def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
 
 
 def tally(votes: VoteMatrix, mask: Mask) -> NDArray[np.int64]:
-    """Count the positive votes of the members in `mask` for every row."""
+    """Return the number of positive votes of the members in `mask` on every row, ``(n_rows,)``."""
     return np.asarray(votes[:, mask].sum(axis=1, dtype=np.int64))
 
 
 def confusion(votes: Votes, mask: Mask, threshold: int) -> Confusion:
-    """Count the decisions of the members in `mask`, positive where more than `threshold` of them vote so."""
+    """Return the numbers of decisions of the members in `mask`.
+
+    A row is positive where more than `threshold` of them vote so.
+    """
     positive = tally(votes.votes, mask) > threshold
     truth = votes.labels == 1
     counts = np.zeros((2, 2), dtype=np.int64)
@@ -139,27 +144,27 @@ def _binary(values: ArrayLike, name: str, n_dimensions: int) -> NDArray[np.uint8
 
 
 ClassCodes: TypeAlias = NDArray[np.uint8]
-"""Index of the class that each classifier votes for, ``(n_rows, n_classifiers)``; of true classes,
-``(n_rows,)``. Of votes, the index after the last class is an abstention.
+"""Class indices: votes of classifiers, ``(n_rows, n_classifiers)``, or true classes, ``(n_rows,)``. A vote
+with the index after the last class is an abstention.
 """
 
 FAR_BEHIND = -(2**30)
-"""Votes that abstaining begins with where it is counted as one more class, so that it never wins."""
+"""Start value for votes to abstain, where abstention is counted as one more class; so it never wins."""
 
 MOST_JUDGED_CLASSES = 254
-"""Classes that may be told apart where a classifier may abstain; a byte has two more numbers for kernels."""
+"""Largest number of classes where a classifier may abstain, as kernels need two further values of a byte."""
 
 Members: TypeAlias = NDArray[np.intp]
-"""Indices of classifiers, in the order in which they joined."""
+"""Indices of classifiers, in the order of joining."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClassVotes:
-    """Class votes and true classes of rows; build with :func:`class_votes`."""
+    """Votes for classes, with the true classes of rows; build with :func:`class_votes`."""
 
     codes: ClassCodes
-    """Index of the class that a classifier votes for, ``(n_rows, n_classifiers)``; `n_classes` where it
-    abstains, and votes for none.
+    """Index of the class that each classifier votes for, ``(n_rows, n_classifiers)``; `n_classes` for an
+    abstention.
     """
     labels: ClassCodes
     """Index of the true class, ``(n_rows,)``."""
@@ -175,12 +180,12 @@ class ClassVotes:
 
     @cached_property
     def columns(self) -> ClassCodes:
-        """The codes transposed, ``(n_classifiers, n_rows)``, for reading one classifier after the other."""
+        """Transposed codes, ``(n_classifiers, n_rows)``, to read one classifier after the other."""
         return np.ascontiguousarray(self.codes.T)
 
     @cached_property
     def n_answers(self) -> int:
-        """Number of different answers: the classes, and one more where a classifier abstains."""
+        """Number of different answers: the classes, plus 1 if a classifier abstains."""
         return self.n_classes + (not self.all_vote)
 
     @cached_property
@@ -197,15 +202,16 @@ class ClassVotes:
 def class_votes(
     codes: ArrayLike, labels: ArrayLike, counts: ArrayLike | None = None, *, n_classes: int | None = None
 ) -> ClassVotes:
-    """Check class votes and true classes, and return them as kernels want them.
+    """Return checked votes and true classes in the form that kernels take.
 
     Raises BadInputError if shapes disagree, there is no row or no classifier, or an index or a count is out
     of range.
 
     `codes`: index of the class that a classifier votes for, from 0, ``(n_rows, n_classifiers)``; with two
-    classes 1 is the positive one. Where `n_classes` is given, that number is an abstention. `labels`: index
-    of the true class, ``(n_rows,)``. `counts`: how many samples each row stands for, ``(n_rows,)``; default
-    one. `n_classes`: number of classes; default the largest index plus 1, and at least 2.
+    classes 1 is the positive one. If `n_classes` is given, this number stands for an abstention. `labels`:
+    index of the true class, ``(n_rows,)``. `counts`: number of samples that each row stands for,
+    ``(n_rows,)``; default 1. `n_classes`: number of classes; default the largest index plus 1, and at least
+    2.
 
     >>> class_votes([[0, 2], [1, 1]], [2, 1]).n_classes
     3
@@ -228,7 +234,7 @@ def class_votes(
 
 
 def merge_class_rows(votes: ClassVotes) -> ClassVotes:
-    """Merge rows with the same votes and true class into one with their counts; nothing is lost.
+    """Merge rows with the same votes and true class, and add up their counts; nothing is lost.
 
     >>> merge_class_rows(class_votes([[1, 0], [1, 0], [0, 0]], [1, 1, 0])).counts.tolist()
     [1, 2]
@@ -242,12 +248,12 @@ def merge_class_rows(votes: ClassVotes) -> ClassVotes:
 
 
 def from_binary(votes: Votes) -> ClassVotes:
-    """Return binary votes as votes for class 0 (negative) or 1 (positive)."""
+    """Return votes of two classes as votes for class 0 (negative) or 1 (positive)."""
     return class_votes(votes.votes, votes.labels, votes.counts, n_classes=2)
 
 
 def class_tally(codes: ClassCodes, n_classes: int) -> NDArray[np.int32]:
-    """Count the votes for each class on every row, ``(n_rows, n_classes)``."""
+    """Return the number of votes for each class on every row, ``(n_rows, n_classes)``."""
     tally = np.empty((len(codes), n_classes), dtype=np.int32)
     for index in range(n_classes):
         tally[:, index] = np.count_nonzero(codes == index, axis=1)
@@ -255,10 +261,11 @@ def class_tally(codes: ClassCodes, n_classes: int) -> NDArray[np.int32]:
 
 
 def no_votes(votes: ClassVotes) -> NDArray[np.int32]:
-    """Return the counts of no vote, for kernels that count every answer, ``(n_rows, n_answers)``.
+    """Return the tally without any vote, for kernels that count every answer, ``(n_rows, n_answers)``.
 
-    Where a classifier abstains, abstaining begins so far behind that it wins nowhere, and a last column has
-    one vote that no member adds to. It beats only a class without a vote, so that no row is right unanswered.
+    Where a classifier abstains, abstention is a further column with a start value so low that it never wins.
+    Then a last column has one vote that no member adds to. It beats only a class without a vote, so that no
+    row is right without an answer.
 
     >>> no_votes(class_votes([[0, 2]], [0], n_classes=2)).tolist()
     [[0, 0, -1073741824, 1]]
@@ -270,9 +277,9 @@ def no_votes(votes: ClassVotes) -> NDArray[np.int32]:
 
 
 def plurality(tally: NDArray[np.int32]) -> ClassCodes:
-    """Return the class with most votes on every row.
+    """Return the index of the class with most votes on every row, ``(n_rows,)``.
 
-    Ties go to the lowest class, which no vote at all is too; :func:`decided_classes` tells these rows apart.
+    Ties go to the lowest class, as do rows without any vote, which :func:`decided_classes` marks.
 
     With two classes this is the papers' rule: positive where more than half of the members vote so.
 
@@ -283,7 +290,7 @@ def plurality(tally: NDArray[np.int32]) -> ClassCodes:
 
 
 def leads(tally: NDArray[np.int32], labels: ClassCodes) -> NDArray[np.int64]:
-    """Return the votes for the true class less those for the strongest rival, ``(n_rows,)``.
+    """Return the votes for the true class minus those for the strongest rival, ``(n_rows,)``.
 
     A rival that comes before the true class wins ties, and counts as one vote stronger. A row is right where
     its lead is at least 0.
@@ -299,9 +306,9 @@ def leads(tally: NDArray[np.int32], labels: ClassCodes) -> NDArray[np.int64]:
 
 
 def decided_classes(votes: ClassVotes, members: Members | Mask) -> NDArray[np.int64]:
-    """Return the class that a plurality vote decides on every row; -1 where no member answers.
+    """Return the class that a plurality vote decides on every row, ``(n_rows,)``; -1 where no member answers.
 
-    Where no classifier of the pool abstains, an empty selection decides for the first class.
+    If no classifier of the pool abstains, an empty selection decides for the first class.
 
     `members`: indices of classifiers, or a mask.
 
@@ -314,17 +321,20 @@ def decided_classes(votes: ClassVotes, members: Members | Mask) -> NDArray[np.in
 
 
 def right_rows(votes: ClassVotes, members: ArrayLike) -> Mask:
-    """Mark the rows on which the plurality vote of these classifiers is right; a missing answer is wrong."""
+    """Return the mask of rows on which the plurality vote of these classifiers is right.
+
+    A row without an answer is wrong.
+    """
     return np.asarray(decided_classes(votes, np.asarray(members, dtype=np.intp)) == votes.labels)
 
 
 def n_right(votes: ClassVotes, members: ArrayLike) -> int:
-    """Count the samples on which the plurality vote of these classifiers is right."""
+    """Return the number of samples on which the plurality vote of these classifiers is right."""
     return int(votes.counts[right_rows(votes, members)].sum())
 
 
 def _indices(values: ArrayLike, name: str, n_dimensions: int) -> ClassCodes:
-    """Return class indices as a contiguous, writable uint8 array, as kernels are compiled for."""
+    """Return class indices as a contiguous, writable uint8 array, which compiled kernels need."""
     array = np.asarray(values)
     if array.ndim != n_dimensions:
         raise BadInputError(name, f"must have {n_dimensions} dimension(s)", f"shape {array.shape}")
@@ -336,12 +346,17 @@ def _indices(values: ArrayLike, name: str, n_dimensions: int) -> ClassCodes:
 
 
 def vote_shares(codes: ClassCodes, n_classes: int) -> NDArray[np.float64]:
-    """Return the share of votes for each class, or all for the first where there is no vote."""
+    """Return the share of votes for each class, ``(n_rows, n_classes)``.
+
+    A row without a vote has share 1 for the first class.
+    """
     return tally_shares(class_tally(codes, n_classes))
 
 
 def tally_shares(tally: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Return the share of each class among counted votes, ``(..., n_classes)``; all for the first of none.
+    """Return the share of each class among counted votes, ``(..., n_classes)``.
+
+    Without votes the first class has share 1.
 
     >>> tally_shares(np.array([[3, 1], [0, 0]])).tolist()
     [[0.75, 0.25], [1.0, 0.0]]
@@ -352,7 +367,10 @@ def tally_shares(tally: NDArray[np.integer]) -> NDArray[np.float64]:
 
 
 def stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[np.float64]:
-    """Map votes of `size` members to [0, 1] by two straight lines that meet at (threshold + ½, ½)."""
+    """Return votes mapped to [0, 1] by two straight lines that meet at (threshold + ½, ½).
+
+    `size`: number of members, who are mapped to 1 if all vote.
+    """
     middle = threshold + 0.5
     below = votes / (2 * middle)
     above = 0.5 + (votes - middle) / (2 * max(0.5, size - middle))
@@ -362,10 +380,12 @@ def stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[np
 def undecided_about(
     votes: NDArray[np.int64], n_silent: NDArray[np.int64] | int, threshold: int, size: int
 ) -> NDArray[np.float64]:
-    """Return :func:`stretched` positive votes where some of the members are silent, who count against both.
+    """Return positive votes mapped as by :func:`stretched`, where some members abstain.
 
-    A class is more probable than the other only where it is so whatever the silent would have voted; it is
-    then as probable as if they had all voted against it. Otherwise both are one half.
+    An abstention counts against both classes.
+
+    A class has more than one half only if it wins whatever the abstaining members might have voted. Its share
+    is then that with all of them voting against it. Otherwise both classes have one half.
 
     >>> undecided_about(np.array([3, 0, 1]), np.array([0, 3, 2]), 1, 3).tolist()
     [1.0, 0.5, 0.5]
@@ -377,12 +397,11 @@ def undecided_about(
 def smoothed_shares(shares: NDArray[np.float64], n_votes: int | NDArray[np.integer]) -> NDArray[np.float64]:
     """Return shares of votes as if every class had one vote more (Laplace's rule of succession).
 
-    Few votes that agree are not certain: as probabilities, shares of 0 and 1 cost an infinite log loss where
-    they are wrong. The largest share stays the largest. Of a row without votes all classes are equal; the
-    shares of an empty committee stay as they are.
+    A few votes for the same class do not make it certain: as probabilities, shares of 0 and 1 have an
+    infinite log loss where they are wrong. The largest share stays the largest. All classes have equal shares
+    in a row without votes; the shares of an empty committee are unchanged.
 
-    `shares`, ``(n_rows, n_classes)``. `n_votes`: how many votes were cast, of all rows or of each,
-    ``(n_rows,)``.
+    `shares`, ``(n_rows, n_classes)``. `n_votes`: number of votes, one number for all rows or ``(n_rows,)``.
 
     >>> smoothed_shares(np.array([[1.0, 0.0], [0.5, 0.5]]), 2).tolist()
     [[0.75, 0.25], [0.5, 0.5]]

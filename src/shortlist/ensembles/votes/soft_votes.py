@@ -1,4 +1,4 @@
-"""Soft votes: how probable classifiers find every class, in whole numbers, and what their sum decides."""
+"""Soft votes: probabilities of every class by classifiers, as integers, and the decisions of their sums."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -13,7 +13,7 @@ from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 
 WHOLE = 2**15 - 1
-"""Whole number that stands for probability 1: 15 bits, so that differences of two fit into 16."""
+"""Integer that stands for probability 1: 15 bits, so that differences of two fit into 16."""
 
 Shares: TypeAlias = NDArray[np.int16]
 """Probabilities in parts of :data:`WHOLE`, ``(n_rows, n_classifiers, n_classes)``."""
@@ -21,15 +21,16 @@ Shares: TypeAlias = NDArray[np.int16]
 
 @dataclass(frozen=True, eq=False)
 class SoftVotes:
-    """Probabilities and true classes of rows; build with :func:`soft_votes`."""
+    """Probabilities by classifiers, with the true classes of rows; build with :func:`soft_votes`."""
 
     shares: Shares
     """Probabilities in parts of :data:`WHOLE`, ``(n_rows, n_classifiers, n_classes)``."""
     labels: ClassCodes
     """Index of the true class, ``(n_rows,)``."""
     silent: Mask | None = None
-    """Mask of the classifiers that abstain, and so give equal shares, ``(n_rows, n_classifiers)``; None: none
-    does."""
+    """Mask of the classifiers that abstain, with equal shares for all classes, ``(n_rows, n_classifiers)``;
+    None without abstentions.
+    """
 
     @property
     def n_samples(self) -> int:
@@ -47,13 +48,13 @@ class SoftVotes:
         return int(self.shares.shape[2])
 
     def of_rows(self, rows: NDArray[np.intp]) -> "SoftVotes":
-        """Return some of the rows."""
+        """Return the votes on the rows with these indices."""
         silent = None if self.silent is None else self.silent[rows]
         return SoftVotes(self.shares[rows], self.labels[rows], silent)
 
 
 def soft_votes(probabilities: ArrayLike, labels: ArrayLike) -> SoftVotes:
-    """Round probabilities to whole numbers, and put them beside the true classes.
+    """Return probabilities rounded to integers, together with the true classes.
 
     Raises BadInputError if shapes disagree, there is no row or no classifier, or a number is out of range.
 
@@ -79,10 +80,10 @@ def soft_votes(probabilities: ArrayLike, labels: ArrayLike) -> SoftVotes:
 
 
 def whole_shares(probabilities: ArrayLike) -> Shares:
-    """Round probabilities to parts of :data:`WHOLE`, to the even one of two that are as near.
+    """Return probabilities in parts of :data:`WHOLE`, rounded half to even.
 
-    With two classes the first gets what the second leaves, so that the two add up, and of one half the larger
-    part, as it wins ties. Raises BadInputError if a probability is NaN or outside [0, 1].
+    With two classes the first gets the rest, so that both add up to :data:`WHOLE`. At one half the first gets
+    the larger part, as it wins ties. Raises BadInputError if a probability is NaN or outside [0, 1].
     """
     table = np.asarray(probabilities, dtype=np.float64)
     if table.size and not (table.min() >= 0 and table.max() <= 1):  # so that NaN is refused too
@@ -97,9 +98,9 @@ def whole_shares(probabilities: ArrayLike) -> Shares:
 
 
 def weighed(shares: Shares, gains: NDArray[np.int64]) -> Shares:
-    """Multiply the probabilities of each class by what being right on it gains, over the largest gain.
+    """Return probabilities times the gain of a right answer about each class, over the largest gain.
 
-    To decide for the class with the largest mean product gains most where the probabilities are true.
+    Where the probabilities are true, the class with the largest mean product has the largest expected gain.
 
     `shares`, ``(..., n_classes)``. `gains`: at least 0, one of them above 0, ``(n_classes,)``.
 
@@ -112,16 +113,16 @@ def weighed(shares: Shares, gains: NDArray[np.int64]) -> Shares:
 
 
 def decided_by_mean(shares: Shares, gains: NDArray[np.int64]) -> ClassCodes:
-    """Return the class of the largest mean probability on every row, the first of equals.
+    """Return the class of the largest mean probability times gain on every row, the first of equals.
 
-    `shares`, ``(n_rows, n_members, n_classes)``: those of the members; without members the first class is
-    decided. `gains`, ``(n_classes,)``: what being right on each class gains; see :func:`weighed`.
+    `shares`, ``(n_rows, n_members, n_classes)``: probabilities of the members; without members the first
+    class is decided. `gains`, ``(n_classes,)``: gain of a right answer about each class; see :func:`weighed`.
     """
     return np.asarray(weighed(shares, gains).sum(axis=1, dtype=np.int32).argmax(axis=1), dtype=np.uint8)
 
 
 def mean_decisions(votes: SoftVotes, mask: Mask, gains: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return rows by true class and decision of the members, ``(n_classes, n_classes)``.
+    """Return the number of rows by true class and decision of the members, ``(n_classes, n_classes)``.
 
     A row that no member answers is in no column.
     """
@@ -135,22 +136,29 @@ def mean_decisions(votes: SoftVotes, mask: Mask, gains: NDArray[np.int64]) -> ND
 
 
 LEAST_SCORE = 1e-3
-"""Scores below are fitted as this one, so that no row that is wrong and certain decides alone."""
+"""Least score in fits; lower scores are raised to it, so that no row that is wrong and certain decides
+alone.
+"""
 
 POWERS = (0.05, 20.0)
-"""Between these a power is looked for; above 0, so that the largest score stays the largest."""
+"""Least and largest power in a fit; above 0, so that the largest score stays the largest."""
 
 LAST_STEPS = 3
-"""Newton's steps after the minimum is nearly found, so that a threshold is the same on every machine."""
+"""Number of Newton steps after the minimum is nearly found, so that a threshold is the same on every
+machine.
+"""
 
 MOST_GAIN = 2**30
-"""Number of parts into which the largest gain is cut where gains have factors."""
+"""Number of parts of the largest gain, if gains are multiplied by factors."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class Calibration:
-    """Probabilities that follow from scores: ``power`` of each, times the factor of its class, in all 1.
+    """Conversion of scores to probabilities, by a power and a factor for each class.
+
+    Each score is raised to the power and multiplied by the factor of its class. Then they are scaled to sum
+    1.
 
     With two classes the log odds of the scores are multiplied by `power`, and shifted by the logarithm of the
     quotient of the factors. Either the power is 1 or all factors are.
@@ -160,12 +168,15 @@ class Calibration:
     """
 
     power: float
-    """Above 0. With equal factors the largest score stays the largest."""
+    """Power of the scores, above 0. With equal factors the largest score stays the largest."""
     factors: tuple[float, ...]
-    """Above 0, the largest of them 1; one per class."""
+    """Factor of each class, above 0; the largest is 1."""
 
     def of(self, scores: Floats) -> Floats:
-        """Return the probabilities for scores from 0 to 1, ``(..., n_classes)``, one of each row above 0."""
+        """Return the probabilities for scores, ``(..., n_classes)``.
+
+        The scores are from 0 to 1, and one of each row is above 0.
+        """
         raised = scores**self.power * np.asarray(self.factors)
         total = np.zeros(raised.shape[:-1])
         for label in range(raised.shape[-1]):  # one after the other, as readers of policies add up
@@ -174,9 +185,9 @@ class Calibration:
 
 
 def fitted_power(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
-    """Return the power of scores with the least log loss, all factors being 1.
+    """Return the calibration with the power that has the least log loss; all factors are 1.
 
-    It is what :cite:t:`Guo2017` call temperature scaling, and changes no decision.
+    It is the temperature scaling of :cite:t:`Guo2017`, and changes no decision.
 
     `scores`, ``(n_rows, n_classes)``: those of a row add up to 1. `labels`, ``(n_rows,)``: index of the true
     class.
@@ -196,10 +207,10 @@ def fitted_power(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
 
 
 def fitted_factors(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
-    """Return the factors of the classes with the least log loss, the power being 1.
+    """Return the calibration with the factors that have the least log loss; the power is 1.
 
-    Then every class is as probable on average as it is among the rows ("calibration in the large"). With two
-    classes it is one number, the threshold that the probability of the second class must reach.
+    The mean probability of every class is then its share of the rows ("calibration in the large"). With two
+    classes it is one number, the threshold for the probability of the second class.
 
     `scores`, ``(n_rows, n_classes)``: those of a row add up to 1. `labels`, ``(n_rows,)``: index of the true
     class.
@@ -225,9 +236,11 @@ def fitted_factors(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
 
 
 def times_factors(gains: NDArray[np.int64], factors: tuple[float, ...]) -> NDArray[np.int64]:
-    """Return the factors of means before the largest decides: gains by class, times their factors.
+    """Return gains times factors as integers, ``(n_classes,)``.
 
-    They are whole parts of the largest; equal factors change nothing.
+    They are the weights of mean probabilities in a decision.
+
+    They are parts of the largest product; equal factors change no decision.
 
     >>> times_factors(np.array([1, 1]), (1.0, 0.5)).tolist()
     [1073741824, 536870912]
@@ -239,10 +252,10 @@ def times_factors(gains: NDArray[np.int64], factors: tuple[float, ...]) -> NDArr
 
 
 def smoothed_targets(labels: NDArray[np.integer], n_classes: int) -> Floats:
-    """Return the probability of each class on every row, ``(n_rows, n_classes)``, kept below certainty.
+    """Return target probabilities of each class on every row, ``(n_rows, n_classes)``, that are not certain.
 
-    As for :cite:t:`Platt1999`, a class of n rows is ``(n + 1) / (n + 2)`` probable on them; the other classes
-    share the rest. So nothing grows without end where all rows are right.
+    As for :cite:t:`Platt1999`, the true class with n rows has the target ``(n + 1) / (n + 2)``; the other
+    classes share the rest. So no fit diverges where all rows are right.
 
     >>> smoothed_targets(np.array([0, 0, 1]), 2).round(3).tolist()
     [[0.75, 0.25], [0.75, 0.25], [0.333, 0.667]]

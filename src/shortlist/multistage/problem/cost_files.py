@@ -199,7 +199,10 @@ def _needs_of(table: "pd.DataFrame", key: str) -> dict[str, list[str]]:
 
 
 def _word(told: Any) -> str:
-    """Return a cell as a name; whole numbers that were read as fractions beside gaps lose the fraction."""
+    """Return a cell as a name.
+
+    A column with gaps is read as fractions; a whole number in it is written without its fraction.
+    """
     return str(int(told)) if isinstance(told, float) and told.is_integer() else str(told)
 
 

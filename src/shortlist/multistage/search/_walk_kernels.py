@@ -46,7 +46,7 @@ class Space(NamedTuple):
     bits: WordBlock
     """Bit masks of the confidently answered rows, and of the confident and right ones."""
     reach: WordBlock
-    """The same two masks, joined over all supersets."""
+    """Unions of these two masks over all supersets of each subset."""
     prices: Longs
     """Price of the features for a row."""
     least_steps: Longs

@@ -37,7 +37,7 @@ class LabelledRows(NamedTuple):
     rows: FloatTable
     """Encoded rows, ``(n_rows, n_columns)``."""
     columns: FloatTable
-    """The same rows transposed, ``(n_columns, n_rows)``."""
+    """Transposed `rows`, ``(n_columns, n_rows)``."""
     labels: Longs
     """Class index of each row."""
     starts: Longs

@@ -133,10 +133,10 @@ less.
 def refuse_ratings(source: str, log: AnswerLog) -> None:
     """Raise BadInputError for a log of ratings.
 
-    Its truths are many numbers, which answers come near and rarely hit.
+    The truths of such a log have many different values, and few answers are exactly right.
 
-    The number of different values is the one from which `prune` refuses too. Numbers that answers mostly hit,
-    as in problems of mathematics, are classes or free text.
+    The limit on different values is the same as in `prune`. Numbers that most answers hit exactly, as in
+    problems of mathematics, count as classes or free text.
     """
     if log.right is not None:
         return  # the log says itself what is right
