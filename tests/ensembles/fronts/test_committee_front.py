@@ -193,6 +193,14 @@ def test_whoever_stops_the_work_gets_the_points_so_far() -> None:
     assert front.proof.limit == "interrupted"
 
 
+def test_a_front_that_begins_late_in_a_time_limit_has_the_time_that_is_left() -> None:
+    late = Budget(100, clock=lambda: 0.0, start=-95.0, begin=0.95)
+
+    front = committee_front(hard(12), late)
+
+    assert front.proof.kind is ProofKind.COMPLETE
+
+
 def test_every_point_is_counted_from_the_votes() -> None:
     problem = hard(10, ("max true-positives", "max true-negatives", "min size"))
 

@@ -92,6 +92,18 @@ def test_the_walk_finds_what_every_committee_and_threshold_says(objectives: tupl
         assert one.point.tolist() == asked.point(one.mask, one.threshold).tolist()
 
 
+def test_of_thresholds_that_are_as_good_the_one_nearest_to_the_middle_is_kept() -> None:
+    asked = problem(("max accuracy", "min size"))
+
+    walked = walk_front(asked, Budget())
+
+    for one in walked.found:
+        size = int(one.mask.sum())
+        points = [asked.point(one.mask, threshold).tolist() for threshold in range(size + 1)]
+        as_good = [threshold for threshold, point in enumerate(points) if point == one.point.tolist()]
+        assert one.threshold == min(as_good, key=lambda threshold: abs(2 * threshold - size))
+
+
 def test_a_proved_sum_of_two_values_saves_nodes_and_loses_no_point() -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, 60)

@@ -146,10 +146,9 @@ class _FrontSearch:
         thresholds = sorted(range(size + 1), key=lambda one: abs(2 * one - size))  # of equals the middle one
         return [FoundCommittee(mask, threshold, problem.point(mask, threshold)) for threshold in thresholds]
 
-    def _until(self, end: float) -> Budget:
-        """Return the budget of a step that is to end at this part of the time limit."""
-        gone = min(1.0, self.budget.elapsed / self.budget.seconds) if self.budget.seconds else 1.0
-        return self.budget.share(max(0.0, end - gone) / max(1e-9, 1 - gone))
+    def _planned(self, begin: float, end: float) -> Budget:
+        """Return the budget of a step that was to take these parts of the time, of what is left by now."""
+        return self.budget.share(min(1.0, (end - begin) / max(1e-9, 1 - begin)))
 
     def _bound_everything(self) -> None:
         """Prove how good each value can be at all, of two values of votes their sum too."""
@@ -162,13 +161,13 @@ class _FrontSearch:
         """Look at committees by rising size, then by rising cost; return whether all were looked at."""
         if problem.n_committees > FEW_COMMITTEES:
             self._bound_everything()
-        ends = np.linspace(BOUNDS_END, 1 - SEARCHED_SHARE, len(self.walks) + 1)[1:].tolist()
+        begin, width = BOUNDS_END, (1 - SEARCHED_SHARE - BOUNDS_END) / len(self.walks)
         for turn, (unit, by) in enumerate(self.walks.items()):
             passed = [to + 1 for price, to in self.final.items() if problem.is_size(price)]
             limits = dataclasses.replace(problem.limits, min_size=max(problem.limits.min_size, *passed, 0))
             walked = walk_front(
                 dataclasses.replace(problem, limits=limits),
-                self._until(ends[turn] + SEARCHED_SHARE * (turn > 0)), starts=self.known, by=by,
+                self._planned(begin, begin + width), starts=self.known, by=by,
                 caps=self.bounds.highest(problem.everything), max_nodes=self.max_nodes,
                 on_nodes=lambda _, n_points: self.budget.tell("full search", value=n_points),
                 checkpoint=Checkpoint(unit, self.budget.study),
@@ -178,8 +177,10 @@ class _FrontSearch:
                 self.final[by] = walked.final_to
             if walked.complete or self.budget.stopped:
                 return walked.complete
-            if turn == 0:
-                self._search(problem, self._until(ends[0] + SEARCHED_SHARE))
+            begin += width
+            if not turn:
+                self._search(problem, self._planned(begin, begin + SEARCHED_SHARE))
+                begin += SEARCHED_SHARE
         return False
 
     def _search(self, problem: CommitteeProblem, budget: Budget) -> None:
