@@ -44,7 +44,11 @@ OLDER = "of an older version"
 """Verdict on a stored row that differs, from a version whose rows are no longer valid."""
 EQUAL = "another of equal best"
 """Verdict on a selection of the same value that is proved best like the stored one, with other members."""
-VERDICTS = (AGAIN, EQUAL, OTHERWISE, BY_TIME, OLDER, NOT_STORED)
+ADDED = "as stored but for newer columns"
+"""Verdict of a row that differs only in columns that were not measured yet when it was stored."""
+VERDICTS = (AGAIN, ADDED, EQUAL, OTHERWISE, BY_TIME, OLDER, NOT_STORED)
+SELDOM = {ADDED, OLDER}
+"""Verdicts that are shown where a row has them."""
 
 OF_MEMBERS = frozenset({
     "selection", "members", "pfc", "accuracy", "balanced_accuracy", "validation_accuracy",
@@ -186,7 +190,7 @@ def checked_rows(
                 )
         if processor_seconds() - begun > seconds:
             break
-    shown = [one for one in VERDICTS if one != OLDER or any(count[OLDER] for count in counts.values())]
+    shown = [one for one in VERDICTS if one not in SELDOM or any(count[one] for count in counts.values())]
     told = [{"rows of": name, **{one: count[one] for one in shown}} for name, count in counts.items()]
     return CheckedRows(n_units, told, differing)
 
@@ -215,6 +219,8 @@ def _verdict(
         return NOT_STORED
     if not others:
         return AGAIN
+    if all(_missing(stored.get(one)) for one in others):
+        return ADDED
     if any((one.get("gap") or 0) > 0 or one.get("ended") is False for one in (row, stored)):
         return BY_TIME
     proved = all(not _missing(one.get("gap")) and one["gap"] == 0 for one in (row, stored))

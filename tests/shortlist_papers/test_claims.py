@@ -52,6 +52,7 @@ from shortlist_papers.papers import PAPERS
 from shortlist_papers.pruning_reasons import hardly_binds, no_floor, other_stop, overfitting
 from shortlist_papers.pruning_tables import WITH_FLOOR, whole_pools
 from shortlist_papers.stored import (
+    ADDED,
     AGAIN,
     EQUAL,
     OLDER,
@@ -747,6 +748,7 @@ def _returned(rows: list[dict[str, Any]], *, budget: Budget) -> list[dict[str, A
         ({"value": 9.0, "selection": [1, 2]}, {"value": 9.0, "selection": [1, 2], "pfc": 0.5}, AGAIN),
         ({"value": None}, {"value": 9.0, "accuracy": 0.7}, EQUAL),
         ({"value": None, "validation_accuracy": 0.8}, {"value": 9.0, "accuracy": 0.7}, OTHERWISE),
+        ({"value": 9.0}, {"value": 9.0, "noise": 0.1}, AGAIN),
         ({"value": 9.0, "versions": f"shortlist {OLD}; numpy 2.0"}, {"value": 9.5}, OLDER),
         ({"value": 9.0, "versions": f"shortlist {OLD}; numpy 2.0"}, {}, AGAIN),
         ({"value": 9.0, "versions": "shortlist 0.4.0; numpy 2.0"}, {"value": 9.5}, OTHERWISE),
@@ -761,6 +763,16 @@ def test_another_of_several_best_selections_is_counted_apart(
         "emsco", pd.DataFrame([row | {"selection": [1, 2]} | stored]), [unit], Cancellation()
     )
     assert [name for name, n in found.counts[0].items() if n == 1] == [verdict]
+
+
+def test_columns_that_were_not_measured_yet_make_no_row_otherwise() -> None:
+    rows = [{"kind": "run", "method": "F1", "fold": fold, "accuracy": 0.8, "noise": 0.1} for fold in (0, 1)]
+    units = [Unit(str(fold), _returned, ([row],), size=1.0) for fold, row in enumerate(rows)]
+    stored = pd.DataFrame([rows[0], rows[1] | {"noise": None}])
+    (counts,) = checked_rows("emsco", stored, units, Cancellation()).counts
+    assert (counts[AGAIN], counts[ADDED], counts[OTHERWISE]) == (1, 1, 0)
+    (counts,) = checked_rows("emsco", stored.assign(accuracy=0.7), units, Cancellation()).counts
+    assert counts[OTHERWISE] == 2, "another value beside the new column is otherwise"
 
 
 def test_a_check_draws_short_units_one_of_each_kind_first() -> None:
