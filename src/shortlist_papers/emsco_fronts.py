@@ -208,7 +208,7 @@ def _looked(part: "pd.DataFrame") -> str:
 
 
 def landscape(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether random assignments are cheaper in the corner of accuracy than in that of coverage."""
+    """Judge whether random assignments of high accuracy alone cost less than those of high coverage alone."""
     part = rows.of_kind("landscape")
     needed(len(part) > 2)
     accuracy, coverage, n = (part[name].astype(float) for name in ("accuracy", "coverage", "n"))

@@ -1114,7 +1114,7 @@ def _powers(away: list[float], power: float) -> float:
 def check(policy: Any) -> None:
     """Raise ReaderError for a damaged policy: a field of another kind, an index out of range, a wrong size.
 
-    With a `digest` any other change is damage, too.
+    If the policy has a `digest`, any other change is an error too.
     """
     try:
         if "digest" in policy:

@@ -69,93 +69,92 @@ def _as_share(value: Any, argument: str) -> None:
 @plain_signature
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseSettings):
-    """A classifier that acquires features in stages and stops as soon as it is confident.
+    """Classifier that acquires features in stages and stops as soon as it is confident.
 
-    Section 2 of :cite:t:`Hamilton2022`: every row starts with the first stage's features; where the largest
-    class probability reaches the confidence threshold, that class is the answer and nothing more is bought;
-    where even the last stage is not confident, the row is rejected. :meth:`fit` finds the trade-offs between
-    coverage, accuracy on the answered rows, and cost, on validation rows, and takes one of them.
+    Section 2 of :cite:t:`Hamilton2022`: every row starts with the first stage's features. Where the largest
+    class probability reaches the confidence threshold, that class is the answer and no more features are
+    bought. Where even the last stage is not confident, the row is rejected. :meth:`fit` finds the trade-offs
+    between coverage, accuracy on the answered rows, and cost, on validation rows, and chooses one of them.
 
     Parameters
     ----------
     feature_costs : mapping, sequence, FeatureCosts or None, default=None
-        Price per feature; :func:`shortlist.multistage.feature_costs` adds groups with a shared first price.
-        None: 1 each.
+        Price of each feature; :func:`shortlist.multistage.feature_costs` adds groups with a shared first
+        price. None: 1 each.
     confidence : float or mapping from class to float or None, default=None
-        p̂, in (0, 1]; None: 0.75, or 0.99 where errors have costs.
+        Confidence threshold p̂, in (0, 1]; None: 0.75, or 0.99 where errors have costs.
     max_stages : int or None, default=None
-        k; None: 4, or the number of features if less.
+        Largest number of stages k; None: 4, or the number of features if less.
     method : {"auto", "emsco", "enumerate", "windows"}, default="auto"
         The complete front by enumeration, a local search that is exact within windows of features
-        (:func:`shortlist.multistage.search.window_search.search_windows`), or evolution. ``"auto"`` asks
-        them one after the other, as :data:`shortlist.multistage.engines.PLANS` says: up to 18 features are
-        enumerated, after a search by windows where that takes more than some seconds; where
-        there are more than `enumeration_budget` stage assignments, evolution goes on from windows; with more
-        features, or where what all subsets decide does not fit into memory, windows are searched. With a
-        `subclassifier` that is fitted for each subset up to 8 features are enumerated, and smaller and fewer
-        windows searched beyond. ``front_.extras["why"]`` says which and why.
+        (:func:`shortlist.multistage.search.window_search.search_windows`), or evolution. ``"auto"`` combines
+        them according to :data:`shortlist.multistage.engines.PLANS`. Up to 18 features are enumerated, after
+        a search by windows where that takes more than some seconds. With more than `enumeration_budget` stage
+        assignments, evolution continues from the result of windows. With more features, or where the
+        decisions of all subsets do not fit into memory, windows are searched. With a `subclassifier` that is
+        fitted for each subset, up to 8 features are enumerated; with more features there are smaller and
+        fewer windows. ``front_.extras["why"]`` has the method and the reason.
     objectives : sequence of str
         Names in :data:`shortlist.multistage.search.stage_objectives.OBJECTIVES`, or of attributes of
         `feature_costs`.
     pick : str or int, default="one-se"
-        Which point of the front predicts: ``"one-se"``, the cheapest of those with about as many right
-        answers as the best one, ``"norm"``, the paper's fitness, a rule of ``Front.pick``, or the number
-        of a point. See :func:`shortlist.multistage.predict.point_choice.choose_point`.
+        Rule for the point of the front that predicts. ``"one-se"`` is the cheapest point with about as many
+        right answers as the best one; ``"norm"`` is the paper's fitness. Other values are a rule of
+        ``Front.pick``, or the number of a point. See
+        :func:`shortlist.multistage.predict.point_choice.choose_point`.
     limits : mapping from objective to number, sequence of Limit, or None, default=None
-        Pick only among points within these limits.
+        Limits on the points to pick from.
     subclassifier : estimator or None, default=None
         A scikit-learn classifier with ``predict_proba``, such as a pruned or an evolved ensemble; None: ℓ2
-        logistic regression. Every feature subset gets a clone; seeds that it leaves open follow from
-        `random_state`.
+        logistic regression. Every feature subset gets a clone; missing seeds are derived from `random_state`.
     share_fits : bool, default=False
-        Whether one clone of `subclassifier` stands for those of all feature subsets while the method
-        searches; it must take missing values. Then only the subsets of the front are fitted, and the front is
-        measured with them anew, so nothing is proved. See
+        Whether one clone of `subclassifier` is used for all feature subsets during the search; it must take
+        missing values. Then only the subsets of the front are fitted, and the front is measured with them
+        anew, so nothing is proved. See
         :class:`shortlist.multistage.subclassifiers.foreign_subclassifiers.SharedSubclassifiers`.
     sample_rows : int or None, default=None
-        Search with at most this number of the rows that fit, and as many validation rows, drawn by class.
-        The points that are found are then fitted and measured on all rows, and what that changed is said in
-        ``notes_``; nothing is proved. None: search with all.
+        Largest number of fitting rows, and of validation rows, in the search; they are drawn by class. The
+        points found are then fitted and measured on all rows, with notes on changes in ``notes_``; nothing is
+        proved. None: all rows.
     C : float, default=1.0
         Inverse penalty of the logistic regression.
     scale : bool, default=True
-        Penalise coefficients of standardised columns.
+        Whether coefficients of standardised columns are penalised.
     validation_share : "auto", "out-of-fold" or float, default="auto"
-        Which rows validate stage assignments, unless :meth:`fit` gets validation rows. A number: this part of
-        them, held out; 1/3 is the paper's 25 of 75. ``"out-of-fold"``: all. The classifier of every feature
-        subset is fitted again without each of five folds, which takes about five times as long; a row is
-        measured by the answers of those fitted without its fold, and the classifiers that predict are fitted
-        on all rows. ``"auto"``: out of fold on up to 2,000 rows, and a third beyond that or where the
-        evolution goes by the rules as printed.
+        Rows that validate stage assignments, unless :meth:`fit` gets validation rows. A number is the share
+        of rows held out; 1/3 is the paper's 25 of 75. ``"out-of-fold"`` uses all rows: the classifier of
+        every feature subset is fitted again without each of five folds, which takes about five times as long.
+        A classifier fitted without the fold of a row then answers it, and the classifiers that predict are
+        fitted on all rows. ``"auto"`` is out of fold for up to 2,000 rows; with more rows, or where evolution
+        follows the printed rules, it is a third.
     reject_label : label or None, default=None
         Answer for rejected rows; None: -1 for numeric classes (one less than the smallest where -1 is a
         class), ``"REJECT"`` otherwise.
     answer_rejected : bool, default=False
-        Whether rejected rows get their most probable class at the last stage as answer instead of
+        Whether a rejected row is answered with its most probable class at the last stage, in place of
         `reject_label`. Then :meth:`predict_proba` exists; :meth:`decision_report` still marks the rejected
         rows.
     penalties : mapping from class to number in [0, 1] or None, default=None
-        What a wrong answer about a row of that class takes from its credit in conclusive accuracy.
+        Amount by which a wrong answer about a row of the class lowers its credit in conclusive accuracy.
     error_costs : mapping from class, or from pair of answer and class, to whole number, or None, default=None
-        What a wrong answer about a row of that class costs; errors that are not named cost 1. Then
-        `objectives` are by default ``error_cost`` and ``acquisition_cost``. Probabilities are weighed by the
-        costs, so that the answer is the one of least expected cost. The last stage answers every row, or
-        hands over.
+        Cost of a wrong answer about a row of the class; unnamed errors cost 1. The default of `objectives` is
+        then ``error_cost`` and ``acquisition_cost``. Probabilities are multiplied by the costs, so that the
+        answer has the least expected cost. The last stage answers every row, or hands it over.
     hand_over : float or None, default=None
-        Price of a person who decides a row that the last stage leaves, in the unit of `error_costs`: it does
-        so where an answer would cost more. With two classes.
+        Price of a person's decision on a row, in the unit of `error_costs`. The last stage leaves a row to
+        the person if an answer would cost more. Two classes only.
     call_cost, call_cost_per_feature : float, default=1.0 and 0.0
-        What calling a classifier costs, and per feature that it reads: for the objective
-        ``"evaluation_cost"``. Of an ensemble of Shortlist every member is called, once; its ``member_costs``
-        stand in place of `call_cost`, which an ExactPruner takes together with ``max_cost`` alone.
+        Price of a call of a classifier, and of each feature that it reads, for the objective
+        ``"evaluation_cost"``. In an ensemble of Shortlist every member is called once, and its
+        ``member_costs`` replace `call_cost`; an ExactPruner takes them only together with ``max_cost``.
     positive : label or None, default=None
         Positive class for false positives; None: the last of two classes.
     removal : bool, default=True
-        Whether features may be left out of every stage; otherwise the last stage buys all that is left.
+        Whether features may be left out of every stage; otherwise the last stage buys all remaining ones.
     answer_accuracy : float or None, default=None
-        Promise that at least this share of the answers to new rows is right: each point of the front gets a
-        threshold besides `confidence`, found on calibration rows, and only points that keep the promise are
-        picked. With None nothing is promised, and `confidence` is only a threshold. See
+        Promised share of right answers to new rows. Each point of the front gets a threshold besides
+        `confidence`, found on calibration rows, and only points that keep the promise are picked. With None
+        nothing is promised, and `confidence` is only a threshold. See
         :func:`shortlist.multistage.predict.stage_answers.promised_front`.
     confidence_level : float, default=0.95
         Least probability that the promises about all points hold together, in (0, 1).
@@ -167,11 +166,11 @@ class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseS
     emsco_options : EmscoOptions or None, default=None
         Parameters of ``method="emsco"``.
     time_limit_s : float or None, default=None
-        Wall-clock limit of the search in seconds, fits included. An enumeration that does not end in its part
-        of the time leaves what the search before it has found, and evolution goes on from that.
+        Wall-clock limit of the search in seconds, fits included. If an enumeration does not end in its share
+        of the time, evolution continues from the result of the search before it.
     n_jobs : int, str or None, default=None
-        Threads that fit and enumerate, or the address of a Dask scheduler whose workers do so; None is one.
-        Fits of a `subclassifier` begin in this process, and after some seconds others take part.
+        Number of threads for fits and enumeration, or the address of a Dask scheduler with such workers; None
+        is one thread. Fits of a `subclassifier` begin in this process, and use others after some seconds.
     random_state : int, RandomState or None, default=None
         Seed of the split and of the search.
 
@@ -179,15 +178,16 @@ class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseS
     ----------
     front_ : Front
         The trade-offs on the selection rows; the decision is the stage of each feature. With a promise the
-        values are those with its thresholds, and ``front_.extras["promised"]`` marks the points that keep it.
+        values include the effect of its thresholds, and ``front_.extras["promised"]`` marks the points that
+        keep it.
     point_ : int
-        The point of the front that predicts.
+        Index of the point of the front that predicts.
     coverage_ : ndarray of float, shape (n_points,)
         Share of the selection rows that each point answers, also if coverage is no objective.
     notes_ : tuple of str
         Sentences about the point that predicts, such as that it answers less than half of the rows.
     guarantee_ : Guarantee or None
-        What is promised about the point that predicts; None if nothing was to be promised.
+        Promise about the point that predicts; None without a promise.
     assignment_ : ndarray of int8, shape (n_features,)
         Stage of each feature, from 0; -1 if removed.
     result_ : StageResult
@@ -199,11 +199,11 @@ class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseS
     reject_label_ : label
         Answer for rejected rows.
     costs_ : FeatureCosts
-        Prices.
+        Prices of the features.
     errors_ : ErrorPrices or None
-        What errors cost.
+        Costs of errors; None if errors are only counted.
     objectives_ : tuple of str
-        Objectives.
+        Names of the objectives.
 
     Examples
     --------
@@ -254,17 +254,17 @@ class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseS
         y : array-like of shape (n_samples,)
             Their classes, two or more.
         validation : tuple of X and y, optional
-            Validation rows; otherwise `validation_share` says which of the rows these are.
+            Validation rows; by default `validation_share` chooses them from the rows.
         calibration : tuple of X and y, optional
-            With `answer_accuracy`, the calibration set; otherwise it is drawn as `calibration_share` of
-            the rows.
+            With `answer_accuracy`, the calibration set; otherwise it is drawn as `calibration_share` of the
+            rows.
         cases : array-like of shape (n_samples,), optional
             The case of each row: a number or a name. All rows of a case are in one fold, or in one part.
         report, cancellation : optional
-            Progress events, and a way to stop with what was found.
+            Progress events, and cancellation, which stops with the front found so far.
         study : Study, optional
-            Keeps what the search has done, from which the same fit continues; the time limit then begins
-            anew.
+            Keeps the state of the search, from which the same fit continues; the time limit then starts
+            again.
         **unsupported
             Refused, since weights of rows (``sample_weight``) are not supported.
 

@@ -185,7 +185,7 @@ def answers_of_model(
 ) -> StageAnswers:
     """Return the answers of the fitted classifier of a subset, as about new rows.
 
-    `asked`: it, and its least probability.
+    `asked`: the classifier, and the least probability of an answer.
     """
     (model, least), states = asked, given.states
     has_value = ~encoding.gaps(given.rows) if states is None else states == ANSWERED
