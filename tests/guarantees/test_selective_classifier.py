@@ -115,7 +115,7 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) 
 
 
 def test_too_few_rows_to_split_are_refused() -> None:
-    with pytest.raises(BadInputError, match="both parts of the rows need some"):
+    with pytest.raises(BadInputError, match="rows of two classes to fit"):
         SelectiveClassifier(GaussianNB(), calibration_share=0.9).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
 
 

@@ -170,7 +170,7 @@ def test_prices_of_any_size_keep_their_order_in_steps_that_stay_exact(factor: fl
 @pytest.mark.parametrize("factor", [2e14, 1e200, 1e307])
 def test_prices_that_do_not_add_up_exactly_are_refused(factor: float) -> None:
     log = label_log(0, 120)
-    told = "prices must add up to less than 2\\^53 over all cases, got .* Tell all of them in a larger unit"
+    told = "prices must add up to less than 2\\^53 over all cases, got .* Give all of them in a larger unit"
     with pytest.raises(BadInputError, match=told):
         choose_panels(replace(log, prices=log.prices * factor), PanelOptions(decide="votes"))
     dear = PanelOptions(decide="votes", final=Final("hand-over", factor))

@@ -89,7 +89,10 @@ def test_points_of_solrep_belong_to_the_front() -> None:
 @pytest.mark.parametrize(
     ("named", "said"),
     [
-        (_program([[1, 2], [2, 1]], integer=False), "continuous ones only: its front has no end"),
+        (
+            _program([[1, 2], [2, 1]], integer=False),
+            "continuous ones only: its front has infinitely many points",
+        ),
         (_program([[1, 2]]), "must have 2 to 6 objectives, got 1. Name more of them, or add a row"),
         (_program([[1, 2]] * 7), "must have 2 to 6 objectives, got 7"),
         (_program([[1, -2], [2, 1]], upper=np.inf), "must be bounded, but f0 can improve for ever"),

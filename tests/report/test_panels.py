@@ -33,7 +33,7 @@ def test_a_page_whose_panel_is_not_what_to_do_says_so_before_its_steps() -> None
         is_advised = report.facts["advice"] is not None
         assert words[0] == (report.facts["advice"] if is_advised else "Use this panel.")
         is_other = report.facts["take"] == "single" or report.facts["advice"] != report.facts["sentence"]
-        assert ("The panel of this page, which is not what to do:" in words) == (is_advised and is_other)
+        assert ("The panel of this page, which is not the one to use:" in words) == (is_advised and is_other)
 
 
 def test_the_picture_has_each_stage_with_its_share_and_price() -> None:

@@ -85,7 +85,7 @@ AS_TYPED: dict[str, Any] = {
 GONE = {
     "--report": "Write the page with --out PAGE.html.",
     "reproduce --report": "The folder of --out has the page in it.",
-    "--anyway": "Leave it out: of a model that promises nothing every point may be taken.",
+    "--anyway": "Leave it out: a model without a promise allows every point.",
     "--max-price": "Write --limit 'price<=NUMBER'.",
     **{
         f"--{role}": f"Write --columns {role}=NAME."
@@ -100,15 +100,15 @@ LEFT = {
         for name in ("selection", "exact-every", "exact-time-limit")
     },
     **{
-        f"prune --set probabilities={source}": "Leave it out: auto calibrates whatever decides."
+        f"prune --set probabilities={source}": "Leave it out: auto calibrates the scores."
         for source in ("calibrated-mean", "calibrated-shares", "cross-validated")
     },
-    "prune --objectives min price-paid": "Write min cost: the points tell what early exit pays of it.",
+    "prune --objectives min price-paid": "Write min cost: each point has the price paid with early exit.",
     "prune --objectives min time": "Write min size, or min cost with a price for each member.",
     "prune --objectives min bytes": "Write min size, or min cost with a price for each member.",
     "prune --set max-copies": "Write --method greedy-means, which takes members several times.",
     "stage --set accuracy-risk": "Write --answer-accuracy 0.9 for a promise, or a larger --confidence.",
-    "stage --feature-model": "Name what columns need in the column needs of --costs.",
+    "stage --feature-model": "Name needed things in the column needs of --costs.",
     "stage --subclassifier pruned": "Write --subclassifier forest; Python takes any classifier.",
     "stage --subclassifier evolved": "Write --subclassifier forest; Python takes any classifier.",
     "verify --certificate .drat": "Leave it out: verify itself looks for missing points of a front.",

@@ -125,7 +125,7 @@ def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
         picks = []
         if mark_takeable(front, None).any():
             usual = front.point(choose_point(front, USUAL), USUAL)
-            picks.append((front.method, usual, "It is what is taken of a front of stages by default."))
+            picks.append((front.method, usual, "It is the default point of a front of stages."))
         chart = bought_when(front)
         return "Stages", [*front_parts({front.method: front}, picks=picks), *([chart] if chart else [])]
     if front.method == COMMITTEES:

@@ -188,7 +188,8 @@ def fetch(
             temporary.write_bytes(content)
     except OSError as error:
         raise BadFileError(
-            f"{target} cannot be written: {error.strerror}. Set XDG_CACHE_HOME to a folder that can."
+            f"{target} cannot be written: {error.strerror}. "
+            "Set XDG_CACHE_HOME to a folder that can be written."
         ) from None
     return target
 
@@ -236,8 +237,8 @@ def _from_folder(source: SetSource, folder: Path) -> bytes:
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         raise BadFileError(
-            f"{folder} must hold the file {source.file}, got a folder without it. It is what {source.url} "
-            "has."
+            f"{folder} must hold the file {source.file}, got a folder without it. Get the file from "
+            f"{source.url}."
         )
     content = read_bytes(path)
     checked_original(source, content, str(path))

@@ -122,8 +122,8 @@ class SelectiveClassifier(TableClassifier, PromiseSettings):
         rest, calibration = keep_rows_apart(len(y), self.calibration_share, seed)
         if not len(calibration) or len(np.unique(y[rest])) < 2:
             raise BadInputError(
-                f"both parts of the rows need some, and those to fit on two classes, got {len(y)} rows. Add "
-                "rows."
+                f"there must be rows to calibrate, and rows of two classes to fit, got {len(y)} rows. "
+                "Add rows."
             )
         X_rest = take_rows(X, rest)
         fitted = clone(self.classifier).fit(X_rest, y[rest])

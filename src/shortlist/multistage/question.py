@@ -404,9 +404,8 @@ def calibration_rows(
     if lost or not len(held):
         kind = f"all rows of class {min(lost, key=str)!r}" if lost else "no row"
         raise BadInputError(
-            f"the rows that calibrate must leave rows of each class, got {kind} among them. Add rows, or "
-            "join "
-            "classes."
+            f"the calibration rows must be some rows, and not all rows of a class, got {kind}. Add rows, or "
+            "join classes."
         )
     return rest, one_row_a_case(held, cases, seed)
 

@@ -32,7 +32,7 @@ class SearchSettings:
 
     max_stages: Annotated[int | None, "Most stages; by default 4, or the number of features."] = None
     removal: Annotated[
-        bool, "Whether features may be left out of all stages; no: the last buys all left."
+        bool, "Whether features may be left out of all stages; with no, the last stage buys all others."
     ] = True
     enumeration_budget: Annotated[
         int, "Most stage assignments that auto enumerates.", "budget", count(at_least=0)

@@ -121,9 +121,8 @@ def by_scores(
         ]
     if n_split:
         notes.append(
-            f"Equal answers were scored differently in {counted(n_split, 'case')}; most of their scores "
-            f"decide, and "
-            "as many for as against count as wrong."
+            f"Equal answers were scored differently in {counted(n_split, 'case')}; the "
+            "majority of their scores decides, and a tie counts as wrong."
         )
     if n_silent:
         notes.append(

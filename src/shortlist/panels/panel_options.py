@@ -319,7 +319,7 @@ def _in_steps(prices: NDArray[np.float64], final: float) -> tuple[NDArray[np.int
     if total >= LARGEST_INTEGER:
         raise BadInputError(
             "prices", "must add up to less than 2^53 over all cases", f"{total:.3g}",
-            "Tell all of them in a larger unit, as dollars for cents.",
+            "Give all of them in a larger unit, such as dollars for cents.",
         )  # fmt: skip
     scaled, scales, decimal = decimal_steps(flat, np.array([0, len(flat)]))
     if decimal[0] and scaled @ times < LARGEST_INTEGER:

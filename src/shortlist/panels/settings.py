@@ -22,7 +22,7 @@ class PanelSettings:
         "plurality"
     )
     missing: Annotated[
-        str, "Whether a majority is of the votes heard (ignored) or of all votes (counted)."
+        str, "How a majority treats missing votes: ignored, or counted in the total."
     ] = "ignored"
     max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 3
     ties: Annotated[

@@ -261,7 +261,7 @@ def bound_sentence(bound: float, price: float, some_right: float, *, hands_over:
     begin = f"For {price:.4g} a case, choosing" if price else "Without a paid call, choosing"
     person = " or asking a person" if hands_over else ""
     return [
-        f"{begin} among the answers of the judges{person} cannot exceed {most} of the training cases right."
+        f"{begin} among the answers of the judges{person} gets at most {most} of the training cases right."
     ]
 
 

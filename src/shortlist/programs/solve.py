@@ -103,7 +103,8 @@ def _check_program(named: NamedProgram) -> None:
         )
     if not program.integer.any():
         raise BadInputError(
-            "the program must have integer columns, got continuous ones only: its front has no end."
+            "the program must have integer columns, got continuous ones only: "
+            "its front has infinitely many points."
         )
 
 

@@ -160,7 +160,7 @@ def _facts(chosen: Chosen, told: Mapping[str, Any]) -> Facts:
 def _kept_on(n_rows: int, n_answered: int, n_right: int) -> str:
     return (
         f"With the promise {n_answered:,} of the {n_rows:,} test rows are answered, {n_right:,} of them "
-        "rightly. The other figures of the test rows are of all of them, answered without a promise."
+        "rightly. The other figures are about all test rows, answered without a promise."
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MEANING = (
     "He weighs the objectives, each from 0 for the worst value on the front to 1 for the best, and "
-    "regrets the share that the best of these points is worth less to him than the best of all."
+    "his regret is the share of worth that the best of these points lacks against the best of all."
 )
 """Explanation of a customer's regret."""
 

@@ -211,7 +211,9 @@ def _choices(fronts: Sequence[Front]) -> dict[str, Any] | None:
     deflated = zlib.compress(packed.tobytes(), 9 if packed.size < 2**24 else 6)
     if len(deflated) > MOST_CHOICE_BYTES:
         size = f"{len(deflated) / 1e6:.0f} MB"
-        why = f"What is chosen takes {size} and is left out of this page; the front's file has it."
+        why = (
+            f"The choices of the points take {size} and are left out of this page; the front's file has them."
+        )
         return facts | {"packed": "", "names": [], "why": why}
     return facts | {"packed": base64.b64encode(deflated).decode()}
 

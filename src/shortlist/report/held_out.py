@@ -26,8 +26,8 @@ MOST_OF_RULE = 28
 """Largest number of letters of a rule beside recall and specificity, so that a row fits on a screen."""
 
 NOT_TESTED = (
-    "Figures on the rows that measured are not in a model file: the page that the command writes when it "
-    "makes the model shows them."
+    "A model file does not hold the figures on the measuring rows: they are on the page that the command "
+    "writes together with the model."
 )
 
 ALONE = ", the most accurate individual of the last generation"

@@ -36,7 +36,7 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
         yield Text("Use this panel.")
     yield Text(first)
     if told["advice"] and (told["take"] == "single" or told["advice"] != told["sentence"]):
-        yield Text("The panel of this page, which is not what to do:")
+        yield Text("The panel of this page, which is not the one to use:")
     for sentence in told["in_words"]:
         yield Text(sentence)
     drawn = picture(panel_protocol(report.panel, ways=report.ways))
@@ -44,7 +44,7 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     n_ways = 0 if told["router"] is None else len(told["router"]["branches"])
     folded = f"The way of a case, drawn: {n_ways:,} branches" if n_ways > MOST_WAYS else ""
     seen = f"The steps above, and what each answers. {shares}"
-    seen += " A score is a sum, which the printed protocol tells in full." * ("score" in drawn)
+    seen += " A score is a sum, which the printed protocol gives in full." * ("score" in drawn)
     yield Picture("The way of a case", seen, drawn, folded)
     yield _stage_table(told, f"{shares} A stage answers where it is at least as sure as its threshold.")
     yield Heading("What it is worth")

@@ -223,7 +223,7 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
                 "kind": "bar",
                 "names": labels,
                 "series": [
-                    {"name": "what a row has paid that ends here", "values": prices},
+                    {"name": "price paid by a row that ends here", "values": prices},
                     {"name": "share of the mean cost, of rows that end here", "values": spent},
                 ],
                 "x": {"label": "cost"},
@@ -334,7 +334,7 @@ def _confidence(classifier: "MultiStageClassifier") -> Parts:
     marks = [{"at": one, "text": f"asked for: {one:g}"} for one in own[:1]] if len(own) == 1 else []
     if promise is not None and promise.promised and promise.threshold >= max(own[0], CONFIDENCES[0]):
         marks = [{"at": promise.threshold, "text": f"promised from {promise.threshold:.3g}"}]
-    also = "" if classifier.guarantee_ is None else " The threshold of the promise is asked for as well."
+    also = "" if classifier.guarantee_ is None else " The threshold of the promise is required as well."
     return [
         Chart(
             "Coverage and accuracy against the confidence",

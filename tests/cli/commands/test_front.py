@@ -156,7 +156,7 @@ def test_the_table_of_a_front_is_read_as_products_whatever_its_numbers(folder: P
 def test_a_front_that_is_not_complete_may_miss_what_a_limit_asks_for(folder: Path) -> None:
     run = shortlist("front", "pick", "bought.parquet", "--limit", "cost<1", cwd=folder)
 
-    assert run.stdout.endswith("The front is not complete, so there may be others that it does not have.\n")
+    assert run.stdout.endswith("The front is not complete, so there may be points that it does not list.\n")
 
 
 def test_two_points_are_shown_side_by_side_with_what_differs_and_what_it_costs(

@@ -74,7 +74,7 @@ def test_a_front_that_is_not_complete_may_lack_the_point_within_the_limits(
     assert no_point(front, (read_limit("cost<=2"),)) == ""
     reason = no_point(front, (read_limit("cost<=0"),))
     assert reason
-    assert reason.endswith("others that it does not have.") == more
+    assert reason.endswith("points that it does not list.") == more
 
 
 def test_a_point_of_stages_is_told_by_stage_and_a_product_by_what_is_in_it() -> None:

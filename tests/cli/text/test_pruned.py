@@ -257,4 +257,4 @@ def test_a_race_that_filled_the_pool_is_told_beside_the_figures(
     pruned = prune_table(X, y, ExactPruner(random_state=0), n_classifiers=12, race=race)
     facts = json.loads(json.dumps(pruned_facts(pruned, "exact", "auto", None)))
     print_pruned(pruned, facts, WrittenFiles(), details=False)
-    assert ("A race of 12 classifiers" in capsys.readouterr().out) == (least_rows == 150)
+    assert ("a race of 12 classifiers" in capsys.readouterr().out) == (least_rows == 150)

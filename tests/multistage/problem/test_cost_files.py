@@ -155,7 +155,7 @@ def test_what_is_needed_may_have_a_group(
 def test_a_group_that_is_called_like_what_is_needed_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "prices.csv"
     file.write_text("feature,cost,discount_cost,group,needs\na,5,1,photo,\nb,4,,,photo\nphoto,7,,,\n")
-    with pytest.raises(BadInputError, match="a line that is called like a group, got 'photo'"):
+    with pytest.raises(BadInputError, match="a line with the name of a group, got 'photo'"):
         read_costs(file, ["a", "b"])
 
 

@@ -259,7 +259,7 @@ REFUSED: dict[str, Refused] = {
         {"log": archive({"header.json": HEADER})}, "must hold answers", {"log": ARCHIVE}
     ),
     "a feature that is not there": Refused(
-        {"log": right("label-studio")}, "must tell the feature 'size'", {},
+        {"log": right("label-studio")}, "must have the feature 'size'", {},
         options={"columns": LogColumns(features=("size",))}, instead={"columns": LogColumns(features=("text",))},
     ),
     "JSON that is nested as deeply as can be read": Refused(
@@ -286,7 +286,7 @@ REFUSED: dict[str, Refused] = {
         {"costs": "name,cost\na,1\nb,1\n"},
     ),
     "prices per token of other names": Refused(
-        {"log": TOKENS, "token_prices": "model,in,out\na,1,2\n"}, "must tell input_cost_per_token",
+        {"log": TOKENS, "token_prices": "model,in,out\na,1,2\n"}, "must have input_cost_per_token",
         {"token_prices": PER_TOKEN},
     ),
     "prices per token that are empty": Refused(
@@ -298,7 +298,7 @@ REFUSED: dict[str, Refused] = {
         "prices per token of the log's models", {"token_prices": PER_TOKEN},
     ),
     "no numbers of tokens": Refused(
-        {"log": LONG_TABLE.replace("price", "size"), "token_prices": PER_TOKEN}, "how many tokens", {},
+        {"log": LONG_TABLE.replace("price", "size"), "token_prices": PER_TOKEN}, "numbers of tokens", {},
         instead={"columns": LogColumns(input_tokens="size", output_tokens="size")},
     ),
     "no numbers of tokens, and prices by name instead": Refused(
@@ -306,7 +306,7 @@ REFUSED: dict[str, Refused] = {
         {}, instead={"token_prices": None, "costs": {"u0": 1.0, "u1": 2.0}},
     ),
     "ratings": Refused(
-        {"log": RATED.format("", "", score="")}, "these look like numbers to rate",
+        {"log": RATED.format("", "", score="")}, "these look like ratings",
         {"log": RATED.format(",0", ",1", score=",correct")},
         instead={"columns": LogColumns(score="correct")},
     ),
@@ -415,7 +415,7 @@ REFUSED: dict[str, Refused] = {
         "must hold answers that were accepted",
     ),
     "a column that is dropped and read": Refused(
-        {"log": LONG_TABLE}, "is to be dropped, and a router is to read it", {},
+        {"log": LONG_TABLE}, "cannot be dropped and read by the router", {},
         options={"columns": LogColumns(drop=("price",), features=("price",))},
         instead={"columns": LogColumns(features=("price",))},
     ),
@@ -439,7 +439,7 @@ REFUSED: dict[str, Refused] = {
     "samples of two models in one folder": Refused(
         {"run/samples_t_2026-01-01T00-00-00.0.jsonl": lines(right("lm-eval texts")),
          "run/samples_t_2026-01-02T00-00-00.0.jsonl": lines(right("lm-eval texts")) + "\n"},
-        "must tell whose answers it has",
+        "must name the judge of its answers",
     ),
 }  # fmt: skip
 

@@ -169,7 +169,7 @@ def test_samples_of_wrong_kinds_are_refused_in_a_sentence(
 
 
 def test_features_that_no_sample_has_are_refused_by_name() -> None:
-    with pytest.raises(BadInputError, match="must tell the feature 'topik' in the metadata of samples"):
+    with pytest.raises(BadInputError, match="must have the feature 'topik' in the metadata of samples"):
         read_log(EVALS[0], columns=LogColumns(features=("topik",)))
 
 

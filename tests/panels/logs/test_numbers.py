@@ -256,7 +256,7 @@ def test_numbers_of_tokens_are_found_as_tools_call_them(tmp_path: Path, names: t
 
 def test_prices_per_token_without_numbers_of_tokens_are_refused(tmp_path: Path) -> None:
     log, prices = written(tmp_path, _with_tokens(("size", "more"))), _prices_per_token(tmp_path, PER_TOKEN)
-    with pytest.raises(BadInputError, match="must tell how many tokens each call read and wrote"):
+    with pytest.raises(BadInputError, match="must have the numbers of tokens that each call read and wrote"):
         read_log(log, token_prices=prices)
     columns = LogColumns(input_tokens="size", output_tokens="more")
     named = read_log(log, token_prices=prices, columns=columns)
@@ -292,7 +292,7 @@ def _rated(rng: np.random.Generator, n_cases: int, spread: float, most: int) -> 
 def test_ratings_are_refused_and_other_numbers_are_answers(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     for spread in (2.0, 5.0, 10.0):
-        with pytest.raises(BadInputError, match="these look like numbers to rate"):
+        with pytest.raises(BadInputError, match="these look like ratings"):
             read_log(written(tmp_path, _rated(rng, 100, spread, 100)))
     assert read_log(written(tmp_path, _rated(rng, 100, 0.3, 100))).is_right.mean() > 0.8
     assert len(read_log(written(tmp_path, _rated(rng, 100, 2.0, 10))).cases) == 100  # few classes

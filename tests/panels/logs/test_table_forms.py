@@ -191,5 +191,5 @@ def test_a_column_is_not_dropped_and_read_by_a_router(form: str, tmp_path: Path)
     path = tmp_path / "log.csv"
     long, wide = "case,judge,answer,topic,target\n1,a,x,t,x\n", "case,a,b,topic,target\n1,x,y,t,x\n"
     path.write_text(long if form == "long" else wide)
-    with pytest.raises(BadInputError, match="column 'topic' is to be dropped, and a router is to read it"):
+    with pytest.raises(BadInputError, match="column 'topic' cannot be dropped and read by the router"):
         read_log(path, columns=LogColumns(features=("topic",), drop=("topic",)))

@@ -77,7 +77,7 @@ def test_a_truth_of_another_name_is_asked_for_and_never_the_last_column(
     frame = answers(words=words).rename(columns={"true": "is_annotated", "small": "gpt", "big": "claude"})
     path = saved(frame[["id", "is_annotated", "gpt", "claude"]], tmp_path)
     error = refusal(path)
-    assert "must have a column of the truth that is named or called so" in str(error)
+    assert "must have a column of the truth, with a usual name" in str(error)
     assert "'is_annotated', 'gpt' and 'claude', which may be it" in str(error)
     told = {options["target"]: log for options, log in followed(path, error) if "target" in options}
     assert [*told] == ["is_annotated", "gpt", "claude"]
@@ -178,7 +178,7 @@ def test_columns_of_one_name_in_several_files_are_not_one_judge(tmp_path: Path) 
         for name in ("small", "big")
     ]  # fmt: skip
     error = refusal(paths)
-    assert "must tell whose answers it has, got answers of 'prediction' to cases that" in str(error)
+    assert "must name the judge of its answers, got answers of 'prediction' to cases that" in str(error)
     for options, log in followed(paths, error):
         assert log.judges == ("prediction", "gpt"), options
         assert len(log.cases) == 30

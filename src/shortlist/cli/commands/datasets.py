@@ -74,7 +74,7 @@ def show(name: Name) -> CommandAnswer:
         f"page      {data_set.page}",
     ]
     if source is None:
-        lines.append("file      none whose SHA-256 is known: it is read from a folder only")
+        lines.append("file      none with a known SHA-256: it is read from a folder only")
     else:
         lines += [f"file      {source.url}", f"SHA-256   {source.sha256}"]
     lines.append(f"where     {_where_text(fact)}")

@@ -104,7 +104,7 @@ def measure(
     if is_panel:
         return _measure_panel(model, table, log, policy, searched.seed, details=details)
     if len(table) > 1:
-        raise BadInputError("TABLE", "must be one file, but for a panel", str(len(table)), "Name one.")
+        raise BadInputError("TABLE", "must be one file, except for a panel", str(len(table)), "Name one.")
     return _measure_model(model, table[0], rows, details=details)
 
 

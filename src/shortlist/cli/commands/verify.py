@@ -182,7 +182,7 @@ def _lines(found: "Verification") -> list[str]:
         lines.append(f"The votes of the classifiers that were left out are taken from the model; {again}.")
     lines += [f"{sentence} (exit code 3)." for sentence in found.doubts]
     if found.status == "counted" and not found.doubts:
-        lines.append("The value was counted again; nothing proves the bound (exit code 3).")
+        lines.append("The value was counted again; the bound has no proof (exit code 3).")
     return lines
 
 

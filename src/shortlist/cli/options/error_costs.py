@@ -8,13 +8,13 @@ import typer
 if TYPE_CHECKING:
     from shortlist.results.error_costs import ErrorCosts
 
-FINAL = "What happens to a case of which the last stage is not sure"
+FINAL = "What happens to a case if the last stage is not sure"
 
 ErrorCostsText: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Cost of errors, such as ill=10 for a wrong answer about a row that is ill, where others cost "
-        "1; or a CSV file with columns said,truth,cost."
+        help="Cost of errors: with ill=10 a wrong answer about a row of class ill costs 10, any other 1; "
+        "or a CSV file with columns said,truth,cost."
     ),
 ]
 

@@ -71,10 +71,10 @@ class LogOptions:
     truth: Annotated[str | None, "File with the truth of each case, if the log has none."] = None
     form: Annotated[str | None, "Form of the log, if it is not recognised by its content."] = None
     drop: Annotated[str | None, "Judges or columns to leave out, such as id,model-3."] = None
-    fold: Annotated[str | None, "What makes no difference between labels: case, punctuation, or both."] = None
+    fold: Annotated[str | None, "Differences between labels to ignore: case, punctuation, or both."] = None
     right_above: Annotated[float, "An answer is right if its score, from 0 to 1, is above this."] = 0.5
     repeats: Annotated[
-        str | None, "What counts of several answers of one judge to a case: first, majority or mean."
+        str | None, "Which of several answers of one judge to a case counts: first, majority or mean."
     ] = None
     gaps: Gaps = None
     decimal: Decimals = None
@@ -142,8 +142,8 @@ class PolicyOptions(PanelSettings):
     margin: Annotated[
         float,
         typer.Option(
-            help=f"{MARGIN_HELP}: 0.01 is one point of accuracy. It is beside the best single judge, or a "
-            "saved panel."
+            help=f"{MARGIN_HELP}: 0.01 is one point of accuracy. The comparison is with the best single "
+            "judge, or a saved panel."
         ),
     ] = 0.01
     final: Annotated[
@@ -205,7 +205,9 @@ class PolicyOptions(PanelSettings):
         costs = _costs_of(question, saved.classes) if same else {}
         given = read_error_costs(self.error_costs)
         if costs and any(costs.get(pair) != cost for pair, cost in given.items()):
-            told.append(f"mistakes cost what {self.error_costs} says, not what they cost the panel")
+            told.append(
+                f"mistakes cost what {self.error_costs} says, not what they cost when the panel was chosen"
+            )
         return asked, given or costs, f"As the options say, {' and '.join(told)}." if told else ""
 
     def objective_names(self) -> tuple[str, ...]:
@@ -230,7 +232,7 @@ class ComparedPolicy(PolicyOptions):
 
     AS_SETTINGS: ClassVar = {
         "objectives": "Objectives, such as max accuracy, min price; by default those of the saved panel.",
-        "pick": "Point of the front, as for panel; by default the best for at most the saved one's price.",
+        "pick": "Point of the front, as for panel; by default the best for at most the saved panel's price.",
         "final": "What happens to unsure cases, as for panel; by default as in the saved panel.",
         "router": "Columns that cost nothing, such as length,topic; by default the saved panel's.",
     }

@@ -202,7 +202,7 @@ def read_question(
     notes = list(line.notes)
     if given.ignore_unknown and not given.files:
         raise BadInputError(
-            "--set ignore-unknown passes over rows of --attributes, and there is no such file. Leave it out."
+            "--set ignore-unknown skips rows of --attributes, and there is no such file. Leave it out."
         )
     tables = [
         read_attributes(path, line, ignore_unknown=given.ignore_unknown, notes=notes) for path in files
@@ -234,9 +234,9 @@ def read_question(
     if seed is not None and not sources:
         has = all_of(table.source for table in tables if table.columns)
         raise BadInputError(
-            "--attributes random draws cost, defects and not_used_before, but of these nothing is asked for "
-            + (f"that {has} does not give. " if has else "")
-            + "Leave it out."
+            "--attributes random draws cost, defects and not_used_before, but none of these is requested"
+            + (f" beyond what {has} gives" if has else "")
+            + ". Leave it out."
         )
     for name in found:
         sources[name] = next(t.source for t in tables if name.casefold() in map(str.casefold, t.columns))
@@ -357,8 +357,8 @@ def _refuse_unused_files(
     for table in tables:
         if table.source not in sources.values():
             raise BadInputError(
-                f"--attributes {table.source} has nothing that is asked for and not given before it: it has "
-                f"{all_of(table.columns)}, and asked for is {all_of(dict.fromkeys(names))}. Leave it out."
+                f"--attributes {table.source} adds no requested attribute: it has {all_of(table.columns)}, "
+                f"and requested are {all_of(dict.fromkeys(names))}. Leave it out."
             )
 
 

@@ -80,8 +80,8 @@ class PoolOptions:
         Path | None,
         typer.Option(
             help=f"{POOL}; by default a pool is fitted. TABLE must have no rows that the models were fitted "
-            "on. Of two classes a model votes for the one whose predict_proba is above 0.5, which may differ "
-            "from predict, as of SVC."
+            "on. With two classes a model votes for the one whose predict_proba is above 0.5, which may "
+            "differ from predict, as for SVC."
         ),
         excludes("answers"),
     ] = None
@@ -244,8 +244,8 @@ class PickOptions(MeasureOptions):
             help=f"{POINT}, with --objectives: its number, or ideal, knee, lexicographic, as-good or "
             "smallest. as-good takes the cheapest committee, or the smallest without prices, that is no "
             "worse than the best single classifier by more than --margin; smallest the fewest members that "
-            "are as good as the best committee within chance. Both need no --objectives. Otherwise the model "
-            "to write: committee or best-single.",
+            "are as good as the best committee within chance. Both work without --objectives. For a single "
+            "committee: the model to write, committee or best-single.",
             show_default="the one that the first line names; ideal with --objectives",
         ),
     ] = None
@@ -396,9 +396,8 @@ def read_judge_costs(path: Path) -> dict[str, float]:
     table = known_names(read_table(path, words=PRICED_WORDS))
     if "needs" in table.columns and table["needs"].dropna().astype(str).str.strip().any():
         raise BadFileError(
-            f"{path} must price judges that need nothing else, as committees add prices up, "
-            "got a column needs. Take shortlist stage, which pays for shared needs once, or add them to the "
-            "prices."
+            f"{path} must hold prices alone, since committees add them up, got a column needs. Take "
+            "shortlist stage, which pays for shared needs once, or add the needs to the prices."
         )
     absent = [column for column in ("name", "cost") if column not in table.columns]
     if absent:
@@ -409,8 +408,8 @@ def read_judge_costs(path: Path) -> dict[str, float]:
     nameless = table["name"].isna().to_numpy()
     if nameless.any():
         raise BadFileError(
-            f"{path}, line {int(nameless.argmax()) + 2}: a price must have a name, got a gap, as cells such "
-            "as NA are. Name it otherwise, here and in the table."
+            f"{path}, line {int(nameless.argmax()) + 2}: a price must have a name, got a gap (as "
+            "cells such as NA are read). Choose another name, here and in the table."
         )
     for line, (name, text) in enumerate(zip(table["name"].astype(str), table["cost"], strict=True), start=2):
         if name in costs:

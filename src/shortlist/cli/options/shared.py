@@ -34,7 +34,7 @@ POOL = "joblib file with fitted classifiers"
 WHAT_MATTERS = "Objectives"
 POINT = "Point of the front"
 PROTOCOL = "Rows that fit, select and measure"
-MARGIN_HELP = "How much worse is still as good, in the objective"
+MARGIN_HELP = "Largest loss, in the objective, that still counts as no worse"
 NODES = "Most nodes of the diagram that counts products"
 JOBS = Fills("n_jobs")
 
@@ -185,8 +185,8 @@ class MeasureOptions:
     test: Annotated[
         Path | None,
         typer.Option(
-            help="Table of rows that TABLE does not hold, with their classes: they measure, and all of TABLE "
-            "fits and selects."
+            help="Table of other rows, with their classes, to measure the result; all rows of TABLE then "
+            "fit and select."
         ),
     ] = None
     margin: Annotated[float, typer.Option(help=f"{MARGIN_HELP}: 0.01 is one point of accuracy.")] = 0.01

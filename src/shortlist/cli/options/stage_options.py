@@ -38,8 +38,8 @@ class PriceOptions:
         typer.Option(
             help="CSV file with columns feature,cost; without it every feature costs 1. With the columns "
             "group and discount_cost only the first feature of a group costs its full price; the column "
-            "needs names lines that are bought with a feature, once; other columns of numbers, such as "
-            "hours, may be objectives."
+            "needs names lines that are bought once, together with a feature; other columns of numbers, "
+            "such as hours, may be objectives."
         ),
         Fills("feature_costs", "first_prices", "groups", "needs"),
     ] = None
@@ -52,8 +52,8 @@ class PriceOptions:
     preset: Annotated[
         str | None,
         typer.Option(
-            help="Costs, confidence, evolution and columns as they are, not standardised, of EMSCO's paper "
-            "for its table heart, pima, credit or synthetic30; other options take precedence."
+            help="Settings of EMSCO's paper for its table heart, pima, credit or synthetic30: costs, "
+            "confidence, evolution, and columns that are not standardised; other options take precedence."
         ),
     ] = None
     scaling: Annotated[
@@ -144,7 +144,7 @@ class GoalOptions(GoalSettings):
         if kind == "reject" and costs:
             raise BadInputError(
                 "--final", "must be answer or hand-over=PRICE where errors have costs", "'reject'",
-                "Give what a rejected row costs, as --final hand-over=0.5.",
+                "Give the price of a rejected row, such as --final hand-over=0.5.",
             )  # fmt: skip
         if not costs and kind in {"", "reject"}:
             return {}

@@ -61,7 +61,7 @@ def advice_lines(found: "Relaxations | None", *, details: bool) -> list[str]:
     if found is None:
         return []
     if found.empty:
-        return ["Next: correct the model: it has no product, whatever is asked."]
+        return ["Next: correct the model: it has no product at all."]
     if not found.enough:
         return ["What to change was not found in time."]
     if len(found.enough[0]) > 1:
@@ -200,7 +200,7 @@ def next_lines(front: "Front") -> list[str]:
         return []
     if not n_programs:
         narrow = "" if PROGRAM in front.extras else NARROW
-        return [f"The front is not complete, and nothing bounds its ends. Raise --time-limit{narrow}."]
+        return [f"The front is not complete, and its best values are not proved. Raise --time-limit{narrow}."]
     # a program for each point and one that checks it
     seconds = 2 * SPREAD_POINTS * front.seconds / n_programs
     advice = (

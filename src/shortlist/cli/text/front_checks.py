@@ -172,7 +172,7 @@ def verify_stages(saved: "SavedModel", table: str) -> CommandAnswer:
     if found.status == "rechecked":
         lines.append(f"Rechecked: as claimed ({found.seconds:.2f} s).")
     elif not found.failures:
-        lines.append("Not all that the front claims was counted again (exit code 3).")
+        lines.append("Some claims of the front were not counted again (exit code 3).")
     return CommandAnswer(facts, lines, notes, exit_code=EXIT_CODES.get(found.status, 0))
 
 
@@ -220,12 +220,12 @@ def _lines(found: "FrontCheck", against: Path) -> list[str]:
     if found.status == "counted" and found.search is None and not found.unasked:
         lines.append("The front claims nothing about other points (exit code 3).")
     elif found.status == "counted":
-        lines.append("Not all that the front claims was asked again (exit code 3).")
+        lines.append("Some claims of the front were not checked again (exit code 3).")
     else:
         told = {
             ProofKind.COMPLETE: "The front is complete",
             ProofKind.NONDOMINATED: "Every point is non-dominated",
-            ProofKind.APPROXIMATE: "Nothing is better than the front says",
+            ProofKind.APPROXIMATE: "No missing point is better by more than the front says",
         }[found.claim]
         on_trust = f", if {found.rests_on} is right about its boxes" if found.rests_on else ""
         lines.append(f"Rechecked: {told[0].lower()}{told[1:]}{on_trust}.")

@@ -153,7 +153,7 @@ def no_point(front: Front, limits: "Sequence[Limit]") -> str:
     if mark_takeable(front, limits).any():
         return ""
     complete = front.proof.kind is ProofKind.COMPLETE or mark_within(front, limits).any()
-    others = "" if complete else " The front is not complete, so there may be others that it does not have."
+    others = "" if complete else " The front is not complete, so there may be points that it does not list."
     return why_none(front, limits) + others
 
 
@@ -224,7 +224,7 @@ def knee_of(front: Front, limits: "Sequence[Limit]" = ()) -> "Pick | None":
 MEANINGS = {
     "knee": "the knee: from here a small gain in one objective costs much in another",
     "ideal": "the nearest to the best value of every objective at once",
-    "as-good": "the cheapest no worse than the best single one by more than the margin",
+    "as-good": "the cheapest that is at most the margin worse than the best single one",
     "one-se": "the cheapest within one standard error of the best",
 }
 """Meanings of rules, behind the number of the point that they take."""
@@ -248,7 +248,7 @@ def point_lines(front: Front, picked: "Pick", *, advised: bool = False, details:
         never = [name for name, at in zip(front.candidates, picked.decision.tolist(), strict=True) if at < 0]
         if never:
             stages.append("  " + listed("never bought: ", never, most_lines=2, details=details))
-        unkept = "The figures are with the threshold that was expected to do best, but is not promised."
+        unkept = "The figures use the threshold that was expected to do best; it is not promised."
         return [
             f"{what}:",
             *stages,

@@ -178,7 +178,7 @@ def _table(facts: dict[str, Any]) -> list[str]:
     if "parts" in rows:
         lines.append(MEASURED_BY_CHOICE)
     if "raced" in rows:
-        lines.append(f"A race of {rows['raced']} classifiers on some of the rows filled the pool before.")
+        lines.append(f"The pool was filled by a race of {rows['raced']} classifiers on some of the rows.")
     return lines
 
 

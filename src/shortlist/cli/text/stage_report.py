@@ -294,8 +294,10 @@ def promise_text(classifier: "MultiStageClassifier", answers_from: str = "", las
         each = "The confidence that an answer needs is"
         if last:
             own = last if last == ALL else f"from {last} on, and a person decides the others"
-            rest = "" if not answers_from else f"each answers at {answers_from} or more, the last one {own}: "
-            return f"By probabilities weighed by the costs of errors {rest}thresholds, and no guarantee."
+            rest = (
+                f". Each stage answers at {answers_from} or more, the last one {own}" if answers_from else ""
+            )
+            return f"Probabilities are weighted by the costs of errors{rest}: thresholds, and no guarantee."
         if answers_from:
             each = f"Each answers at probability {answers_from} or more:"
         return f"{each} a threshold, and no guarantee about new rows."

@@ -67,7 +67,7 @@ class AnswerSettings:
         "also selects the members; only with exact and greedy-means).",
     ] = AUTO
     probabilities: Annotated[
-        str, "Scores of predict: auto (calibrated, by whatever decides), mean or shares."
+        str, "Scores of predict: auto (calibrated votes or means, whichever decide), mean or shares."
     ] = AUTO
 
 

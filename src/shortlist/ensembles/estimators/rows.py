@@ -125,8 +125,8 @@ def rows_with_values(empty: Mask, y: Labels) -> RowNumbers:
     kept = np.flatnonzero(~empty)
     if lost := set(y.tolist()) - set(y[kept].tolist()):
         raise BadInputError(
-            "every class needs a row with a value, as rows without any are not answered, got none of "
-            f"{all_of(sorted(lost))}. Fill in cells, or leave the class out."
+            "every class needs a row with a value, since rows without any are not answered, "
+            f"got no such row of {all_of(sorted(lost))}. Fill in cells, or leave the class out."
         )
     return kept
 

@@ -246,8 +246,8 @@ def committee_problem(
         )
     if averaged := [name for name in names if name in MEAN_LOSSES]:
         raise BadInputError(
-            f"objectives of votes must be of decisions, got {all_of(averaged)}, which is of probabilities. "
-            "Leave it out, or take mean_front_problem."
+            f"objectives of votes must count decisions, got {all_of(averaged)}, which averages "
+            "probabilities. Leave it out, or take mean_front_problem."
         )
     found = [_value(name, votes, labels) for name in names if name not in MEMBER_OBJECTIVES]
     return CommitteeProblem(

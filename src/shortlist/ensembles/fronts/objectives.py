@@ -152,6 +152,6 @@ def check_rows_of_losses(n_rows: int) -> None:
     """
     if n_rows > MOST_ROWS_OF_LOSSES:
         raise BadInputError(
-            f"a front of losses must have at most {MOST_ROWS_OF_LOSSES:,} rows that prune, to be compared "
+            f"a front of losses must have at most {MOST_ROWS_OF_LOSSES:,} pruning rows, to be compared "
             f"exactly, got {n_rows:,}. Prune on fewer rows, or leave the losses out."
         )

@@ -141,7 +141,7 @@ def exact_cost(name: str, cost: float, of: str = "") -> Fraction:
             name,
             f"must keep their first six digits when they are rounded to {MOST_DECIMALS} decimals",
             cost,
-            "Tell all of them in a smaller unit, as cents for dollars.",
+            "Give all of them in a smaller unit, such as cents for dollars.",
         )
     if kept != exact:
         warnings.warn(f"{name} were rounded to {MOST_DECIMALS} decimals, to be exact.", stacklevel=2)

@@ -275,7 +275,7 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
         raise BadInputError(
             "costs",
             "must be of judges of the table",
-            f"{all_of(map(repr, others), most=8)} too, who have no column",
+            f"{all_of(map(repr, others), most=8)} too, without a column",
             did_you_mean(others[0], names) or " Leave the price out, or add the column.",
         )
     for name in names:

@@ -46,7 +46,7 @@ def checked_members(claim: Mapping[str, Any], n_classifiers: int, failures: list
         raise ValueError(f"costs must be one for each of {n_classifiers} classifiers, got {len(costs)}")
     members = [whole(k, "member", 0, n_classifiers - 1) for k in claim["members"]]
     if sorted(set(members)) != members:
-        raise ValueError(f"members must be increasing places of classifiers, got {members}")
+        raise ValueError(f"members must be increasing indices of classifiers, got {members}")
     if not limits["min_size"] <= len(members) <= limits["max_size"]:
         failures.append(f"{len(members)} members break the size limits")
     if "budget" in limits and sum(costs[k] for k in members) > limits["budget"]:

@@ -108,7 +108,7 @@ def best_of_part(
     values[free] = state.best
     sums = rows.matrix @ values
     if (sums < limits[0]).any() or (sums > limits[1]).any() or int(costs @ values) > most:
-        raise SolverError("the search of a part found what is no solution. Please report it.")
+        raise SolverError("the search of a part found a point that is no solution. Please report it.")
     return SearchedPart(finished, values)
 
 

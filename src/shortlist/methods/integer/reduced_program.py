@@ -122,7 +122,7 @@ def _bound_literals(program: Program, clauses: Clauses) -> list[int]:
     lower, upper = program.column_lower[:n], program.column_upper[:n]
     if not program.integer.all() or (lower < 0).any() or (upper > 1).any():
         raise BadInputError(
-            "all columns must be integers, those that clauses name within 0..1. Leave the clauses out."
+            "all columns must be integers, and columns of clauses within 0..1. Leave the clauses out."
         )
     numbers = np.arange(1, n + 1)
     return [*numbers[lower > 0].tolist(), *(-numbers[upper < 1]).tolist()]

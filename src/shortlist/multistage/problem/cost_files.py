@@ -110,7 +110,7 @@ def read_costs(
         twice = next((thing for thing in things.values() if thing in first), None)
         if twice is not None:
             raise BadInputError(
-                path, "must not have a line that is called like a group", repr(twice), "Rename the group."
+                path, "must not have a line with the name of a group", repr(twice), "Rename the group."
             )
         for thing in dict.fromkeys(things.values()):
             first[thing] = exact_price(f"the cost of {thing!r}", full.pop(thing))

@@ -386,6 +386,6 @@ def exact_price(what: str, cost: Any) -> Fraction:
                 f"10^{MOST_DECIMALS}"
             ),
             cost,
-            "Tell all prices in a smaller unit, as cents for dollars.",
+            "Give all prices in a smaller unit, such as cents for dollars.",
         )
     return kept

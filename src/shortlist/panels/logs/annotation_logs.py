@@ -164,12 +164,12 @@ def _case(place: str, record: Row, names: Sequence[str], known: Any, seen: Count
 def _note(source: str, seen: Counter[str], what: str, case: str, notes: list[str]) -> None:
     if seen["nameless"]:
         notes.append(
-            f"{source}: {counted(seen['nameless'], case)} without a name are called by their content."
+            f"{source}: {counted(seen['nameless'], case)} without a name are named by their content."
         )
     if seen["unnamed"]:
         notes.append(
-            f"{source}: {counted(seen['unnamed'], what)} that name no annotator are taken for those of one "
-            f"judge, {UNNAMED!r}."
+            f"{source}: {counted(seen['unnamed'], what)} without an annotator count as answers of one judge, "
+            f"{UNNAMED!r}."
         )
 
 

@@ -251,7 +251,7 @@ def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
 def _note_repeats(n_rows: int, cases: "pd.Series[Any]", notes: list[str]) -> None:
     if repeated := n_rows - cases.nunique():
         rows = counted(repeated, "row")
-        notes.append(f"{rows} of the log repeat a case, as another epoch or run; no split parts them.")
+        notes.append(f"{rows} of the log repeat a case, as another epoch or run; no split separates them.")
 
 
 def _one_of_each_case(

@@ -57,12 +57,12 @@ def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, note
     if any(choices) and named is None:
         notes.append(f"{source}: the choices are not the same in all samples, so answers are their numbers.")
     elif named == tuple(map(str, range(len(named or ())))):
-        notes.append(f"{source}: no text of a choice is told, so answers are the numbers of the choices.")
+        notes.append(f"{source}: the choices have no texts, so answers are the numbers of the choices.")
     n_called = sum(not isinstance(sample.get("doc_hash"), str) for _, sample in kept)
     if 0 < n_called < len(kept):
         notes.append(
-            f"{source}: {counted(n_called, 'sample')} without a 'doc_hash' are called by their 'doc_id', as "
-            "they may not be in other logs."
+            f"{source}: {counted(n_called, 'sample')} without a 'doc_hash' are named by their 'doc_id', "
+            "which may differ between logs."
         )
     path = PurePath(source)
     task = TASK_IN_NAME.fullmatch(path.name)

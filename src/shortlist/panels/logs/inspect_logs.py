@@ -245,11 +245,11 @@ def _usage(place: str, sample: Row, model: str) -> Row:
 def _note(source: str, rows: list[Row], columns: LogColumns, notes: list[str]) -> None:
     graders = dict.fromkeys(name for row in rows for name in row.get("graders", ()))
     if graders:
-        notes.append(f"{source}: what {listed(graders)} cost besides the judge is not counted.")
+        notes.append(f"{source}: the cost of {listed(graders)}, beside that of the judge, is not counted.")
     if untold := sum(row["scorer"] == "" for row in rows):
         notes.append(
-            f"{source}: no scorer tells the answer of {counted(untold, 'sample')}, so the whole output "
-            "is taken for it."
+            f"{source}: no scorer extracts the answer of {counted(untold, 'sample')}, so the whole "
+            "output counts as the answer."
         )
     named = [name for name in dict.fromkeys(row["scorer"] for row in rows) if name]
     if columns.answer is None and len(named) > 1:

@@ -371,7 +371,7 @@ def _features_of(
             known = dict.fromkeys(key for row in rows for key, one in row.items() if isinstance(one, scalar))
             raise BadInputError(
                 source,
-                f"must tell the feature {name!r} in {where}",
+                f"must have the feature {name!r} in {where}",
                 listed(known, most=8),
                 "Pass some of them as `router`.",
             )

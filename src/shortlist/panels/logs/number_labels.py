@@ -158,8 +158,8 @@ def refuse_ratings(source: str, log: AnswerLog) -> None:
     raise BadInputError(
         source,
         "must have classes as truths",
-        f"{different:,} different numbers in {n_cases:,} cases, which answers come near and rarely meet: "
-        "these look like numbers to rate",
+        f"{different:,} different numbers in {n_cases:,} cases, to which answers come near without being "
+        "equal: these look like ratings",
         "Write them as few classes, such as low and high, or name a column of a table that says whether each "
         "answer is right by `score='NAME'`.",
     )

@@ -79,7 +79,7 @@ def prices_by_name(
         )
     others = [name for name in prices if name not in judges]
     if others:
-        notes.append(f"The prices of {listed(others, most=8)} are of no judge in the log.")
+        notes.append(f"The log has no judge for the prices of {listed(others, most=8)}.")
     if n_replaced := int(known[np.isfinite(by_name)].sum()):
         notes.append(f"The prices of {counted(n_replaced, 'call')} in the log are replaced by those given.")
     return by_name if told is None else np.where(np.isnan(by_name), told, by_name)
@@ -109,7 +109,7 @@ def read_token_prices(source: str | Path) -> dict[str, TokenPrices]:
     if not {"model", INPUT_PRICE, OUTPUT_PRICE} <= set(table.columns) or table.empty:
         raise BadFileError(
             name,
-            f"must tell {INPUT_PRICE} and {OUTPUT_PRICE} of each model",
+            f"must have {INPUT_PRICE} and {OUTPUT_PRICE} of each model",
             all_of(table.columns, most=8) if not is_json(content) else "other JSON",
             "Use LiteLLM's table of prices, or a table with the columns model and these two.",
         )
@@ -182,7 +182,7 @@ def priced_by_tokens(
     if unknown:
         notes.append(f"{source} has no prices per token of {listed(unknown, most=8)}.")
     if n_untold := int(untold.sum()):
-        notes.append(f"{counted(n_untold, 'call')} of the log tell no numbers of tokens.")
+        notes.append(f"{counted(n_untold, 'call')} of the log have no numbers of tokens.")
     return replace(records, frame=frame.assign(price=price))
 
 
@@ -191,7 +191,7 @@ def _without_tokens(records: Records) -> BadInputError:
     places = f"; its columns are {listed(told or records.columns)}"
     return BadInputError(
         records.source,
-        "must tell how many tokens each call read and wrote, as prices per token are given",
+        "must have the numbers of tokens that each call read and wrote, as prices per token are given",
         f"no such numbers{places if records.columns else ''}",
         (
             "Name columns of a table with a row for each answer by `input_tokens='NAME'` and "

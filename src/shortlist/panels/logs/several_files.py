@@ -74,7 +74,7 @@ def _refuse_nameless_judges(parts: Sequence[Records], repeats: str | None) -> No
             if same:
                 raise BadFileError(
                     part.source,
-                    "must tell whose answers it has",
+                    "must name the judge of its answers",
                     f"answers of {min(same)[0]!r} to cases that {other.source} has, too",
                     f"{FOLDER_OF_EACH if is_harness else COLUMN_OF_EACH}; if all are of one judge, pass "
                     "`repeats='first'` or `repeats='majority'`.",
@@ -117,8 +117,8 @@ def _refuse_one_answer_each(parts: Sequence[Records]) -> None:
         if part.columns and not cases.duplicated().any() and len(judges) > 1 and others & {*cases}:
             raise BadFileError(
                 part.source,
-                "must tell whose answers it has",
+                "must name the judge of its answers",
                 f"one answer to each case, of judges {all_of(map(repr, judges), most=4)}",
-                "If all are of one judge, who is called as the file, leave the column of judges out by "
-                "`drop`; otherwise pass `form='long'`.",
+                "If one judge, who has the name of the file, gave them all, leave the column of judges out "
+                "by `drop`; otherwise pass `form='long'`.",
             )

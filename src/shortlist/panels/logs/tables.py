@@ -48,7 +48,7 @@ def table_records(
     _check_named(source, table, named)
     if twice := [name for name in columns.features if name in columns.drop]:
         raise BadInputError(
-            f"column {twice[0]!r} is to be dropped, and a router is to read it. Leave it out of one of them."
+            f"column {twice[0]!r} cannot be dropped and read by the router. Leave it out of one of them."
         )
     table = _without_empty_rows(source, table, notes)
     table = table.drop(columns=[name for name in columns.drop if name in names])

@@ -245,7 +245,7 @@ def _answer_of_one(
         raise BadFileError(
             source,
             "must have one answer to each case",
-            f"several in {found[0]!r}, and no column that is called like a judge or an epoch",
+            f"several in {found[0]!r}, and no column with a usual name for judges or epochs",
             "Name the judge of each answer by `judge`. If all are of one judge, pass `form='wide'`.",
         )
     is_wrong = layout.target is not None and not may_be_truth(table, layout.target, found)
@@ -379,7 +379,7 @@ def _without_truth(
         )
     return BadFileError(
         source,
-        "must have a column of the truth that is named or called so, such as target or truth",
+        "must have a column of the truth, with a usual name such as target or named by you",
         f"{all_of(map(repr, maybe or names), most=8)}, "
         + ("which may be it" if maybe else "none of which ever agrees with another"),
         f"{advice}.",
