@@ -21,9 +21,9 @@ class PanelSettings:
     votes: Annotated[str, "Which class wins votes: plurality (the most) or majority (more than half)."] = (
         "plurality"
     )
-    missing: Annotated[
-        str, "How a majority treats missing votes: ignored, or counted in the total."
-    ] = "ignored"
+    missing: Annotated[str, "How a majority treats missing votes: ignored, or counted in the total."] = (
+        "ignored"
+    )
     max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 3
     ties: Annotated[
         str, "What equal votes decide: nothing (unanswered), or the first of the equal classes."
