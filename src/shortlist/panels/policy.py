@@ -171,7 +171,7 @@ class Panel:
             raise BadInputError(
                 "log",
                 "must be of free text, as the panel knows no classes",
-                "one with classes, and with answers that are none of them",
+                "one with classes, whose answers include words that are no class",
                 "Read it with `classes=()`.",
             )
         told = self._run(by_agreement(log))

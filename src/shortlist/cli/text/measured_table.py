@@ -204,7 +204,7 @@ def print_measured(test: "Mapping[str, Measured]", chose: OnSelectionRows | None
     ]
     head = ("95 % intervals", "accuracy", "balanced", f"against {_shown(first)}")
     print("\n".join(Table("", head, tuple(ends)).lines([True] * 4)))
-    of_all = ["Price: of asking all of them, for a row."] if priced else []
+    of_all = ["Price: of asking all members about a row."] if priced else []
     print_lines([*INTERVALS, *of_all, *([] if chose is None else chose.sentences())])
 
 
