@@ -2,11 +2,13 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._options import plain_signature
 from shortlist._validation import AUTO, as_choice, as_count
 from shortlist._words import all_of
 from shortlist.arrays import Floats, Labels, Mask
@@ -66,6 +68,8 @@ COMMITTEE_PICKS = (*(rule for rule in PICK_RULES if rule != "weights"), SMALLEST
 
 
 @saved_from("shortlist")
+@plain_signature
+@dataclass(kw_only=True, eq=False, repr=False)
 class FrontPruner(ExactPruner):
     """All committees of a pool that no other beats in every objective, with proof, and one that predicts.
 
@@ -134,52 +138,24 @@ class FrontPruner(ExactPruner):
 
     VOTING: ClassVar[tuple[str, ...]] = (HARD,)
 
-    voting = HARD
-    diversity = "none"
-    node_limit = None
-    max_cost = None
-    solver = AUTO
-    pruning_rows = HELD_OUT
-    refit = False
-    cases: Cases | None = None
+    objectives: str | Sequence[str] = ("max accuracy", "min size")
+    pick: str | int = "ideal"
+    margin: float = MARGIN
+    voting: str = field(default=HARD, init=False)
+    probabilities: str = field(default=AUTO, init=False)
+    diversity: str | Mapping[str, Any] = field(default="none", init=False)
+    node_limit: int | None = field(default=None, init=False)
+    max_cost: float | None = field(default=None, init=False)
+    solver: str = field(default=AUTO, init=False)
+    pruning_rows: str = field(default=HELD_OUT, init=False)
+    refit: bool = field(default=False, init=False)
+    cases: Cases | None = field(default=None, init=False)
     """Case of each row, ``(n_samples,)``, where several rows are of one."""
-    repeats: "FrontPruner | None" = None
+    repeats: "FrontPruner | None" = field(default=None, init=False)
     """Pruner whose choice this one repeats on some of its rows, within few nodes; None: it repeats none."""
 
-    def __init__(
-        self,
-        pool: Any = None,
-        *,
-        objectives: str | Sequence[str] = ("max accuracy", "min size"),
-        positive: Any = None,
-        pick: str | int = "ideal",
-        margin: float = MARGIN,
-        min_size: int = 1,
-        max_size: int | None = None,
-        member_costs: Sequence[float] | None = None,
-        time_limit_s: float | None = 60,
-        n_classifiers: int = 100,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.pool = pool
-        self.objectives = objectives
-        self.positive = positive
-        self.pick = pick
-        self.margin = margin
-        self.min_size = min_size
-        self.max_size = max_size
-        self.member_costs = member_costs
-        self.time_limit_s = time_limit_s
-        self.n_classifiers = n_classifiers
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    @property
-    def objective(  # type: ignore[override]  # a parameter there, which follows from the objectives here
-        self,
-    ) -> str | Mapping[Any, float]:
-        """The objective by which the committee that predicts is valued: the first of answers, or accuracy."""
+    def _valued_by(self) -> str | Mapping[Any, float]:
+        """Return the objective that values the committee: the first one of answers, or accuracy."""
         for text in self._texts():
             name = " ".join(text.split()).removeprefix("max ").replace("_", "-")
             if name.removeprefix("min ") in MEAN_LOSSES:
@@ -193,6 +169,8 @@ class FrontPruner(ExactPruner):
                     return {self.classes_[int(name == "recall")]: 1}
                 return name
         return "accuracy"
+
+    objective: Any = field(default=property(_valued_by), init=False)  # follows from the objectives here
 
     @property
     def meant_voting(self) -> str:
