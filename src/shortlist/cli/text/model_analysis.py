@@ -123,7 +123,8 @@ def print_analysis(facts: dict[str, Any]) -> None:
         print(_title(len(lines), words, complete=kind not in unanswered))
         _print_lines(lines)
     if facts["n_products"] is None:
-        print(f"products were not counted: {facts['uncounted']}")
+        reason = facts["uncounted"]
+        print(f"products were not counted: {reason}" if reason else "products were not counted")
     else:
         _print_rarest(facts["n_products"], facts["products_with"])
     if unanswered:

@@ -71,7 +71,7 @@ def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, note
         _sample(place, sample, columns, len(one), named) | about
         for (place, sample), one in zip(kept, choices, strict=True)
     ]
-    ties = ("tied", "sample", "with equally likely choices count as no answer.")
+    ties = ("tied", "sample", "with equally likely choices, taken for no answer.")
     several = ("several", "sample", "with several responses are read by the first of them.")
     return records_of_rows(source, rows, columns, notes, where="the documents", counts=[ties, several])
 
@@ -248,7 +248,7 @@ def openai_evals_records(source: str, lines: Sequence[Any], columns: LogColumns,
         raise BadFileError(source, "must hold events of samples", "none", "Run the evaluation to its end.")
     task = field(source, spec, "eval_name", str)
     rows = [row | {"task": task, "unscored": row.get("score") is None} for row in samples.values()]
-    unscored = ("unscored", "sample", "have no score.")
+    unscored = ("unscored", "sample", "without a score.")
     return records_of_rows(source, rows, columns, notes, where="the events", counts=[unscored])
 
 

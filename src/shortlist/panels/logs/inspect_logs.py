@@ -161,7 +161,7 @@ def _records(
         for place, sample in objects(source, samples)
     ]
     _note(source, rows, columns, notes)
-    failed = ("failed", "sample", "ended in an error and count as no answer.")
+    failed = ("failed", "sample", "with an error, taken for no answer.")
     where = "the metadata of samples"
     return records_of_rows(source, rows, columns, notes, where=where, counts=[failed])
 

@@ -351,7 +351,7 @@ def records_of_rows(
         is_made = [text is not value for text, value in zip(texts, given[name], strict=True)]
         n_made = sum(one and text[:1] in "[{" for one, text in zip(is_made, map(str, texts), strict=True))
         if n_made:
-            notes.append(f"{source}: {counted(n_made, name)} that are lists or objects are compared as text.")
+            notes.append(f"{source}: lists and objects in {counted(n_made, name)} are compared as text.")
         given[name] = texts
     return records_of(source, given, features, repeats=columns.repeats)
 
