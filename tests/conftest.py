@@ -80,12 +80,16 @@ def stored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     folder = Path(__file__).parent
     path = SCREENS / request.path.relative_to(folder).with_suffix(".txt")
     numbers, made = itertools.count(1), re.escape(str(tmp_path_factory.getbasetemp()))
+    folders = [one for one in (os.environ.get("SHORTLIST_DATA"), str(folder)) if one]
 
     def check(*texts: "str | Ran") -> None:
         number = next(numbers)
         name = request.node.name if number == 1 else f"{request.node.name} ({number})"
         joined = "\n".join(text if isinstance(text, str) else printed(text) for text in texts)
-        check_text(path, name, re.sub(rf"{made}/[^/\s]+/", "", joined), bless=bless)
+        joined = re.sub(rf"{made}/[^/\s]+/", "", joined)
+        for one in folders:
+            joined = joined.replace(f"{one.rstrip('/')}/", "")
+        check_text(path, name, joined, bless=bless)
 
     return check
 

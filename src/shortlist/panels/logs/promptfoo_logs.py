@@ -76,7 +76,7 @@ def promptfoo_records(source: str, results: Sequence[Any], columns: LogColumns, 
         key = (row["judge"], row["case"])
         repeats[key] = row["epoch"] = repeats.get(key, 0) + 1
     counts = [
-        ("failed", "result", "ended in an error and count as no answer."),
+        ("failed", "result", "with an error, taken for no answer."),
         ("cached", "result", "came from a cache, so the price is not known."),
     ]
     return records_of_rows(source, rows, columns, notes, where="the variables", counts=counts)
