@@ -5,5 +5,5 @@ Names are loaded when first used, so that importing :mod:`shortlist` takes hardl
 
 from shortlist._lazy import lazy_package
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 __getattr__, __dir__, __all__ = lazy_package(__name__)

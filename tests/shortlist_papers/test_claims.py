@@ -806,10 +806,10 @@ def test_pools_are_compared_where_they_have_all_folds_and_a_finding_says_how_man
     assert set(whole_pools(runs)["classifiers"]) == {40}
     few = runs[(runs["fold"] < 9) | (runs["classifiers"] != 40)]
     assert whole_pools(few).empty
-    assert sets_and_folds(runs[runs["classifiers"] == 40]) == "8 sets of 3 to 10 folds"
+    assert sets_and_folds(runs[runs["classifiers"] == 40]) == "8 sets of 10 folds"
     table = claims_table(PAPERS["pruning"].claims, rows).rows
     counted = [
-        row for row in table if row["how sure"] and "pools of 40, 8 sets of 3 to 10 folds" in row["how sure"]
+        row for row in table if row["how sure"] and "pools of 40, 8 sets of 10 folds" in row["how sure"]
     ]
     assert len(counted) >= 15
     without_largest = claims_table(PAPERS["pruning"].claims, rows[rows["classifiers"] != 100]).rows
@@ -817,7 +817,7 @@ def test_pools_are_compared_where_they_have_all_folds_and_a_finding_says_how_man
     assert ranked == [row for row in without_largest if row["claim"] == ranked[0]["claim"]]
 
 
-def test_gaps_are_judged_by_the_papers_limit_alone_and_dispersion_of_one_set_never_holds() -> None:
+def test_gaps_are_judged_by_the_papers_limit_alone_and_dispersion_of_two_sets_never_holds() -> None:
     rows = rows_of("pruning")
     claims = PAPERS["pruning"].claims
     here, paper = (
@@ -836,7 +836,7 @@ def test_gaps_are_judged_by_the_papers_limit_alone_and_dispersion_of_one_set_nev
         row for row in claims_table(claims, calm).rows if row["claim"].endswith("has the lower dispersion")
     ]
     assert row["verdict"] == IN_PART
-    assert "repeats of PRK alone" in row["how sure"]
+    assert "repeats of BCW and PRK alone" in row["how sure"]
 
 
 def test_folds_with_noise_are_counted_by_the_methods_with_noise() -> None:
