@@ -186,7 +186,7 @@ def _parts(key: str, measured: Sequence[Result]) -> list[Finished]:
 def _check_fold(table: str, fold: "Fold", methods: Mapping[str, Any]) -> None:
     """Raise BadInputError, before any pool is fitted, if a fold leaves a pruner too few rows.
 
-    Fewer than two classes, or for exact pruning not all, then have two training rows.
+    Two classes, for exact pruning all, must have two training rows.
     """
     pruners = [method for method in methods.values() if _prunes(method)]
     if not pruners:
@@ -421,7 +421,7 @@ def best_singles_text(results: "pd.DataFrame") -> str:
 
 
 def _prunes(method: Any) -> bool:
-    """Return whether a method chooses from a pool that it is still to get."""
+    """Return whether a method prunes and has no pool yet."""
     parameters = method.get_params()
     return "pool" in parameters and parameters["pool"] is None
 

@@ -173,5 +173,5 @@ def test_a_space_of_ones_own_and_onnx_are_refused() -> None:
     with pytest.raises(BadInputError, match="got an evolved ensemble"):
         onnx_of(policy_of(saved(ensemble)))
     ensemble.space_ = object()  # type: ignore[assignment]
-    with pytest.raises(BadInputError, match="a policy is made of members of the spaces that ship, got those"):
+    with pytest.raises(BadInputError, match="a policy holds members of Shortlist"):
         policy_of(saved(ensemble))

@@ -72,7 +72,7 @@ def test_it_is_public_and_names_survive() -> None:
         ({"A": [[1, 1]], "limits": (0, 1)}, "A must have 3 columns"),
         ({"A": [[1, 1, 1]]}, "limits must be"),
         ({"limits": (0, 1)}, "belongs to `A`"),
-        ({"A": LinearConstraint([[1, 1, 1]], 0, 1), "limits": (0, 1)}, "has its own"),
+        ({"A": LinearConstraint([[1, 1, 1]], 0, 1), "limits": (0, 1)}, "these constraints hold limits"),
         ({"integrality": 3}, "integrality must be 0 or 1"),
         ({"integrality": None}, "must have integer columns"),
         ({"bounds": (0, 1, 2)}, "bounds must be"),

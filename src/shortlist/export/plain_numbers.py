@@ -55,8 +55,8 @@ def _models(space: Any, members: Any) -> list[dict[str, Any]]:
     if isinstance(space, GeneticPrograms):
         return [_highest(_programs(space, one), single=False) for one in members]
     raise BadInputError(
-        f"a policy is made of members of the spaces that ship, got those of {type(space).__name__}. Use the "
-        "model file."
+        f"a policy holds members of Shortlist's own search spaces, got some of {type(space).__name__}. Use "
+        "the model file."
     )
 
 

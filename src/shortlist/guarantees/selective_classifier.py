@@ -258,7 +258,7 @@ def promised_by(
 
 
 def _scored_as_chosen(fitted: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return class indices and probabilities on the selection rows, by the members as they were chosen."""
+    """Return class indices and probabilities by the members before they were fitted again."""
     if not hasattr(fitted, "chosen_"):
         return _scored(fitted, X)
     return _of_answers(fitted.classes_, *fitted.chosen_.predict_as_chosen(X))

@@ -84,7 +84,7 @@ class CurrentProgram:
 
     @property
     def size(self) -> float:
-        """Largest sum of a row, or of the costs in steps, of which a solver has to resolve one unit."""
+        """Largest sum of a row, or of the costs in steps; a solver has to tell it from one unit less."""
         charged = self._sizes.of(self.costs) / self.step if self.integral_costs else 0.0
         return max(self._sizes.largest(self.program), charged)
 

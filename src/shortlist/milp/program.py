@@ -134,7 +134,7 @@ def make_program(
     n_rows, n_columns = matrix.shape
     if not np.isfinite(matrix.data).all():
         raise BadInputError(
-            "rows", "must hold finite numbers", "NaN or infinity", "Use bounds for missing limits."
+            "rows", "must hold finite numbers", "NaN or infinity", "Infinity belongs in the bounds of rows."
         )
     for linear in objectives:
         costs = np.asarray(linear.costs, dtype=np.float64)

@@ -93,7 +93,7 @@ class StagedTable:
     """
     verdict: RuleVerdict
     sentence: str
-    """Verdict in one sentence: the choice between the two, and its reason."""
+    """Sentence that recommends the stages or one stage with all features, and the reason."""
     reached: list[float]
     """Share of the rows that buy each stage."""
 

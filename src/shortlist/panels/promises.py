@@ -56,8 +56,8 @@ The chance is for the candidate's share of the error.
 LEAST_CHANCE = 0.05
 """Chance of passing below which candidates are not tested."""
 PRIOR_ANSWERS, N_COVERAGES = 50, 20
-"""Weight, in answers, of other candidates in the prior of one, and number of their kinds by answered
-cases.
+"""Number of answers that the prior of a candidate counts as, and number of groups of candidates by their
+share of answered cases.
 """
 
 

@@ -330,7 +330,9 @@ def _rows(A: Any, limits: Any, n_columns: int) -> tuple[Any, ArrayLike, ArrayLik
     parts = list(A) if isinstance(A, list | tuple) and A and _is_constraint(A[0]) else [A]
     if _is_constraint(parts[0]):
         if limits is not None:
-            raise BadInputError("`limits` belongs to `A` as a matrix, and `A` has its own. Leave it out.")
+            raise BadInputError(
+                "`limits` belongs to `A` as a matrix; these constraints hold limits. Leave `limits` out."
+            )
         taken = [_rows(one.A, (one.lb, one.ub), n_columns) for one in parts]
         blocks, lowers, uppers = zip(*taken, strict=True)
         return sparse.vstack(blocks), np.concatenate(lowers), np.concatenate(uppers)

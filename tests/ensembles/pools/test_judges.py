@@ -96,7 +96,7 @@ def test_answers_are_told_by_what_they_mean(answers: Any, truth: Any) -> None:
         pytest.param({"a": TRUTH[:3]}, {}, "one entry per row, got 3 and 4 rows", id="lengths"),
         pytest.param({"a": ["no", None, "yes", "no"]}, {"may_abstain": False}, "got 1 empty cell, the first in row 2", id="gap"),
         pytest.param({"a": TRUTH}, {"costs": {}}, "must price every judge, got none for 'a'", id="no price"),
-        pytest.param({"a": TRUTH}, {"costs": {"a": 1, "b": 1}}, "got 'b' too, without a column", id="no column"),
+        pytest.param({"a": TRUTH}, {"costs": {"a": 1, "b": 1}}, "got 'b', which is no column", id="no column"),
         pytest.param({"a": TRUTH}, {"costs": {"a": -1}}, "costs must be numbers of at least 0, got '-1' for 'a'", id="bad price"),
         pytest.param({"a": TRUTH}, {"costs": {"a": None}}, "costs must be numbers of at least 0, got 'None' for 'a'", id="no number"),
         pytest.param({"a": TRUTH}, {"costs": [1]}, "costs must map the name of every judge to its price, got a list", id="list"),

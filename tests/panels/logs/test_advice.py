@@ -388,7 +388,7 @@ REFUSED: dict[str, Refused] = {
         options={"columns": LogColumns(score="stars")}, instead={"columns": LogColumns(score="ok")},
     ),
     "the mean of words": Refused(
-        {"log": LONG_TABLE + "c0,a,y,1,x\n"}, "must have numbers as answers for their mean",
+        {"log": LONG_TABLE + "c0,a,y,1,x\n"}, "must hold numbers where repeated answers are averaged",
         options={"columns": LogColumns(repeats="mean")},
     ),
     "the mean of answers with scores": Refused(

@@ -196,7 +196,7 @@ def test_the_mean_of_repeated_numbers_is_their_answer(tmp_path: Path) -> None:
     log = read_log(path, columns=LogColumns(repeats="mean"))
     assert log.answers.tolist() == [[1, 1], [0, 0]]
     path.write_text(path.read_text().replace("4", '"x"'))
-    with pytest.raises(BadFileError, match="must have numbers as answers for their mean"):
+    with pytest.raises(BadFileError, match="must hold numbers where repeated answers are averaged"):
         read_log(path, columns=LogColumns(repeats="mean"))
 
 

@@ -69,7 +69,7 @@ OF_MODELS, OF_PANELS = "models of prune, evolve and stage", "panels"
 def measure(
     context: typer.Context,
     model: Annotated[
-        Path, typer.Argument(help="Model file of shortlist prune, evolve or stage, or a panel, in JSON.")
+        Path, typer.Argument(help="Model file of shortlist prune, evolve or stage, or JSON file of a panel.")
     ],
     table: Annotated[
         list[str],

@@ -166,7 +166,7 @@ def _check_single(panel_file: Path | None, promised: PromiseOptions) -> None:
 
 
 def _check_priced(log: "AnswerLog", limits: "Sequence[Limit]", final: "Final") -> None:
-    """Refuse a limit on the price where nothing costs anything, which any panel would keep."""
+    """Refuse a limit on the price if no answer has a price, as every panel would keep it."""
     from shortlist.errors import BadInputError
 
     limit = next((one for one in limits if one.name == "price"), None)

@@ -125,8 +125,8 @@ class PolicyOptions(PanelSettings):
         str | None,
         typer.Option(
             help="Objectives: max accuracy, min error-cost, or max recall and max specificity, followed "
-            "by min price and perhaps min latency; by default max accuracy, min price, or those of a "
-            "saved panel."
+            'by min price and perhaps min latency; by default "max accuracy, min price", or the '
+            "objectives of the saved panel."
         ),
     ] = None
     limit: LimitTexts = None

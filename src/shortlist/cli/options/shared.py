@@ -33,9 +33,9 @@ SECONDS_HELP = "Time limit in seconds"
 POOL = "joblib file with fitted classifiers"
 WHAT_MATTERS = "Objectives"
 POINT = "Point of the front"
-PROTOCOL = "Rows that fit, select and measure"
+PROTOCOL = "Division of the rows for fitting, selecting and measuring"
 MARGIN_HELP = "Largest loss, in the objective, that still counts as no worse"
-NODES = "Most nodes of the diagram that counts products"
+NODES = "Largest number of nodes of the diagram that counts products"
 JOBS = Fills("n_jobs")
 
 

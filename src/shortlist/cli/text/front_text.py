@@ -281,7 +281,7 @@ def empty_notes(front: Front) -> list[str]:
 
 
 def print_pick(front: Front, picked: "Pick", *, advised: bool = False, details: bool = False) -> None:
-    """Print a point: what is chosen for it, what it does on held-out rows if known, and its values."""
+    """Print the selection of a point, its held-out figures if they are known, and its values."""
     print_lines(point_lines(front, picked, advised=advised, details=details))
     print()
     if (held := held_out_facts(front, picked.index)) is not None:

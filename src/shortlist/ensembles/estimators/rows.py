@@ -165,7 +165,7 @@ def split_rows(
 
 
 def refuse_lonely_class(y: Labels, cases: Cases | None) -> None:
-    """Refuse rows, or cases, of which a class has only one, as it cannot be in both parts of a split."""
+    """Raise BadInputError if a class has one row, or case, which cannot be in both parts of a split."""
     classes, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     if counts.min() < 2:
         what = "rows" if cases is None else "cases"

@@ -87,7 +87,7 @@ class RuleSystems(SpaceSize):
     def predict(self, population: Systems, X: NDArray[np.float64]) -> ClassCodes:
         """Return the class of the first rule that covers a row, ``(n_rows, n_individuals)``.
 
-        Rules are applied from the last to the first.
+        The loop runs from the last rule to the first, so that earlier rules overwrite later ones.
         """
         columns = np.ascontiguousarray(X.T)
         answers = np.repeat(population["verdict"][:, -1:], len(X), axis=1)
@@ -156,7 +156,7 @@ def open_space(space: str | SpaceFactory, n_features: int, n_classes: int) -> Se
     if not isinstance(made, SearchSpace):
         raise BadInputError(
             "space",
-            "must make something with sample, mutate, recombine and predict",
+            "must return an object with the methods sample, mutate, recombine and predict",
             f"a {type(made).__name__}",
             "Pass a class or function that takes the numbers of features and classes.",
         )

@@ -34,11 +34,10 @@ SAME_QUOTIENT = 1e-9
 
 
 def best_at_its_price(front: Front, index: int) -> tuple[float, bool] | None:
-    """Return the best first value of all committees that cost no more in each objective of members.
+    """Return the best first value of committees that cost no more than a point, and whether the point has it.
 
-    With it comes whether the point has that value itself.
-    A complete front tells that of each of its points: whatever is better there would be dominated by a point,
-    or be one, that is as cheap and is as good. None of other fronts, and where no objective is of members.
+    None if the front is incomplete, or has no objective of members or no other one. In a complete front the
+    best such committee is a point, or one that a point equals or dominates.
     """
     prices = [place for place, one in enumerate(front.objectives) if one.name in MEMBER_OBJECTIVES]
     values = [place for place in range(len(front.objectives)) if place not in prices]

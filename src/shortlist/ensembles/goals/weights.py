@@ -207,7 +207,7 @@ class ClassWeights:
     """Worth of a right decision by class: ``value = sum(gains * right) / denominator``."""
 
     objective: Objective
-    """Objective that names the value."""
+    """Objective whose value the weights give."""
     gains: NDArray[np.int64]
     """Gains of right decisions, at least 0, ``(n_classes,)``. For a named objective at least 1 for every
     class with rows, otherwise 0.

@@ -274,8 +274,8 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
     if others:
         raise BadInputError(
             "costs",
-            "must be of judges of the table",
-            f"{all_of(map(repr, others), most=8)} too, without a column",
+            "must name judges of the table only",
+            f"{all_of(map(repr, others), most=8)}, which is no column",
             did_you_mean(others[0], names) or " Leave the price out, or add the column.",
         )
     for name in names:

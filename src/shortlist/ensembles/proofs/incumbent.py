@@ -221,7 +221,7 @@ PROOF = "proof"
 
 @dataclass(frozen=True, eq=False)
 class KeptBest:
-    """Best selections of a run and of an earlier one, in the study of its budget."""
+    """Best selection of this run, and the one that an earlier run left in the study."""
 
     best: Incumbent
     """Best selection and bound of this run."""

@@ -132,7 +132,7 @@ def first_selections(problem: MeanProblem) -> list[Mask]:
 
 
 def affordable(limits: SelectionLimits, n_classifiers: int, order: NDArray[np.intp], most: int) -> Mask:
-    """Return the mask of at most `most` members, the first in an order that the budget allows.
+    """Mark at most `most` members: in their order each one whose cost fits into what is left of the budget.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> limits = selection_limits(4, member_costs=[3, 2, 2, 1], max_cost=4)

@@ -163,8 +163,8 @@ class VoteSteps:
     def certified(self, result: PrunedSelection) -> PrunedSelection:
         """Return the result with a certificate, where one is possible.
 
-        It has the cuts of the lowest bound, or the number of selections, if these are few and a full search
-        visited all.
+        The certificate holds the number of selections if they are few and a full search visited all, else the
+        cuts of the lowest bound.
         """
         best, found = self.best, count_selections(self.problem.rows)
         walked = best.bound_by == engines.WALK and found <= self.settings.few_selections

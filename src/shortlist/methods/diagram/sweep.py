@@ -187,7 +187,7 @@ class Pass:
         return bits
 
     def _remake(self, first: int, stop: int) -> None:
-        """Recompute the sets of joins `first` to `stop`, and delete those above."""
+        """Recompute the sets of joins `first` to `stop` - 1, and delete the sets from `stop` on."""
         for place in self._plan.joins[stop:].tolist():
             self._sets.pop(place, None)
         for place in self._plan.joins[first:stop].tolist():

@@ -39,7 +39,7 @@ def scaled_to_integers(
     row = int(np.argmin(decimal))
     shown = ", ".join(f"{value:g}" for value in values[starts[row] : starts[row + 1]][:5].tolist())
     raise BadInputError(
-        f"CP-SAT needs {what} of decimals with at most {MOST_DECIMALS} places and "
+        f"CP-SAT needs {what} with at most {MOST_DECIMALS} decimals and "
         f"{int(np.log10(LARGEST_INTEGER))} digits, got {shown} in row {row}. Round them, or "
         "use `solver='highs'`."
     )

@@ -450,7 +450,10 @@ def _mean_answer(source: str, answers: list[Any]) -> Any:
     numbers = [_number(answer) for answer in answers if label_of(answer)]
     if not all(map(math.isfinite, numbers)):
         raise BadFileError(
-            source, "must have numbers as answers for their mean", "words", "Pass `repeats='majority'`."
+            source,
+            "must hold numbers where repeated answers are averaged",
+            "words",
+            "Pass `repeats='majority'`.",
         )
     return math.fsum(numbers) / len(numbers) if numbers else None
 
