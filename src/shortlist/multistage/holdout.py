@@ -335,13 +335,13 @@ def split_three(
     few = counts < (4 if len(labels) > 1 else len(y) + 1)
     if few.any():
         what = "rows" if cases is None else "cases"
+        parts = " : ".join(f"{100 * share:g}" for share in PAPER_STAGE_SHARES)
         raise BadInputError(
-            f"every part of a 50 : 25 : 25 split needs two classes, so 4 {what} of each, got "
+            f"every part of a {parts} split needs two classes, so 4 {what} of each, got "
             f"{counts[few][0]} of {labels[few].tolist()[0]!r} and {len(labels)} classes. "
             f"Add {what} or join classes."
         )
-    first, second, _ = PAPER_STAGE_SHARES
-    ends = first, first + second
+    ends = np.cumsum(PAPER_STAGE_SHARES[:-1]).tolist()
     fit, held, test = split_cases(
         y,
         cases,
