@@ -1,4 +1,4 @@
-"""Multi-stage classifiers: features acquired stage by stage, by assignments searched and enumerated."""
+"""Multi-stage classifiers: stages acquire features, and a search assigns the features to the stages."""
 
 from shortlist._lazy import lazy_package
 

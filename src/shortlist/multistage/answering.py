@@ -1,4 +1,4 @@
-"""Answers of a fitted classifier of stages by a point of its front: to many rows, or to one step by step.
+"""Answers of a fitted multi-stage classifier, for many rows at once or for one row step by step.
 
 For one row in service no object lives between a question and its result. The known values are a mapping of
 features to values, and the failed features a list of names. Both are JSON, and may lie in a file or a
@@ -61,7 +61,8 @@ if TYPE_CHECKING:
 def _answers_every_row(estimator: "StagedAnswers") -> bool:
     """Return true, or raise AttributeError where ``predict_proba`` does not exist.
 
-    It needs `answer_rejected`: a rejected row's answer is no class, so it cannot be the most probable.
+    ``predict_proba`` needs `answer_rejected`: a rejected row's answer is no class, so it cannot be the most
+    probable class.
     """
     if not estimator.answer_rejected:
         raise AttributeError(
@@ -72,7 +73,7 @@ def _answers_every_row(estimator: "StagedAnswers") -> bool:
 
 
 class StagedAnswers(TableClassifier):
-    """Front of stage assignments with the models behind each point, one of which answers rows."""
+    """Front of stage assignments with the models behind each point; the chosen point answers rows."""
 
     answer_rejected: bool
     front_: "Front"
@@ -91,8 +92,8 @@ class StagedAnswers(TableClassifier):
     def use(self, point: int) -> Self:
         """Predict with another point of ``front_`` from now on; nothing is fitted again.
 
-        A promise holds for all points together, whichever is chosen. A point that keeps no promise, though
-        one was requested, answers no row.
+        A promise holds for all points together, whichever point is chosen. If a promise was requested, a
+        point that does not keep it answers no row.
         """
         check_is_fitted(self, "front_")
         self.point_ = as_count(point, "point", at_least=0, at_most=len(self.front_) - 1)
@@ -120,12 +121,14 @@ class StagedAnswers(TableClassifier):
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` where no stage answers it.
 
-        A row may lack features that were not bought: a column that is not in the frame, a cell with
-        :data:`shortlist.guarantees.cells.NOT_ASKED`, or a gap in a column that had none when fitting. A row
-        that needs such a feature gets ``reject_label_`` as well, and :meth:`decision_report` names the
-        feature. With `answer_rejected` it gets a class from the last stage that it reached, if there is one.
-        A word that was in no fitted row counts as such a gap. Any other gap is a value, as it was when
-        fitting; a row with nothing but gaps is answered by no stage.
+        A feature that was not bought may be missing from a row. There are three forms: a column that is not
+        in the frame, a cell with :data:`shortlist.guarantees.cells.NOT_ASKED`, or a gap in a column that had
+        no gap when fitting. A word that was in no fitted row counts as such a gap. Any other gap is a value,
+        as it was when fitting.
+
+        A row that needs a missing feature gets ``reject_label_`` as well, and :meth:`decision_report` names
+        the feature. With `answer_rejected` the row gets a class from the last stage that it reached, if there
+        is one. A row with nothing but gaps is answered by no stage.
         """
         rows, states = self._known(X)
         return self._labels(decide_known(self.model_, rows, states, guess=self.answer_rejected))
@@ -134,8 +137,8 @@ class StagedAnswers(TableClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return :meth:`stage_probabilities`.
 
-        Exists with ``answer_rejected=True``, and agrees with :meth:`predict` then. Raises BadInputError if a
-        row lacks a feature of the first stage.
+        The method exists with ``answer_rejected=True`` only, and then agrees with :meth:`predict`. Raises
+        BadInputError if a row lacks a feature of the first stage.
         """
         probabilities = self.stage_probabilities(X)
         nothing = np.flatnonzero(np.isnan(probabilities).any(axis=1))
@@ -165,12 +168,12 @@ class StagedAnswers(TableClassifier):
     def predict_on_demand(self, acquire: Acquire, n_rows: int) -> OnDemand:
         """Predict rows whose features are bought only when a stage needs them.
 
-        Raises AcquisitionError if `acquire` raises, or returns the wrong shape or unusable values. Its
-        ``partial`` holds the rows decided before, with the price that each has paid.
+        Raises AcquisitionError if `acquire` raises, or returns the wrong shape or unusable values. The
+        error's ``partial`` holds the rows decided before the error, with the price that each row has paid.
 
         `acquire`: ``acquire(rows, features)`` gets row numbers and a tuple of features (names, or column
-        numbers when fitted without names), and returns their values, ``(len(rows), len(features))``. It is
-        called at most once per stage, and never for a row that is decided or a feature that is not needed.
+        numbers when fitted without names), and returns their values, ``(len(rows), len(features))``.
+        `acquire` is called at most once per stage, with undecided rows and needed features only.
         """
         self._check_chosen()
         names = getattr(self, "feature_names_in_", None)
@@ -188,9 +191,9 @@ class StagedAnswers(TableClassifier):
 
         Attributes of the prices, such as hours, have a column each after the cost: the amount that the row's
         stages took. ``needs`` names the unknown features that the row's next stage needs: the row waits for
-        them, and is neither answered nor rejected. Stage 0: it waits for features of the first stage.
-        ``unknown`` names the words in these features that the classifier does not know; such a row waits for
-        a correction.
+        these features, and is neither answered nor rejected. Stage 0: the row waits for features of the first
+        stage. ``unknown`` names the words in these features that the classifier does not know; such a row
+        waits for a correction.
         """
         import pandas as pd
 
@@ -231,7 +234,7 @@ class StagedAnswers(TableClassifier):
     def _amounts(self, stages: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
         """Return the amount of every attribute for each row, ``(n_rows,)``.
 
-        `stages`: the last stage that it bought.
+        `stages`: the last stage that each row bought.
         """
         taken = stage_amounts(self.model_)
         return {name: np.cumsum([0.0, *(amounts[name] for amounts in taken)])[stages] for name in taken[0]}
@@ -239,10 +242,10 @@ class StagedAnswers(TableClassifier):
     def measure_points(self, X: Any, y: Any) -> tuple[Figures, ...]:
         """Return the figures of each point of ``front_`` on the given rows, in the order of the points.
 
-        A point that keeps no promise, though one was requested, has the figures that it would have without
-        one.
+        If a promise was requested, a point that does not keep it has its figures without a promise.
 
-        `y`: classes of the rows, ``(n_samples,)``; a class that was not fitted on is never answered rightly.
+        `y`: classes of the rows, ``(n_samples,)``; an answer about a class that was not fitted on is always
+        wrong.
         """
         check_is_fitted(self, "front_")
         given = encoded_rows(self, self._encoding, X, y)
@@ -268,7 +271,10 @@ class StagedAnswers(TableClassifier):
             )
 
     def _known(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int8] | None]:
-        """Return encoded rows, and the state of each feature of each row; None: every feature has a value."""
+        """Return encoded rows, and the state of each feature of each row.
+
+        The states are None where every feature has a value.
+        """
         self._check_chosen()
         names = list(getattr(self, "feature_names_in_", []))
         absent: list[int] = []
@@ -309,8 +315,8 @@ class NextStep:
     features: tuple[str, ...]
     """Unknown features that the next stage needs, to be measured in any order, together or one by one."""
     price: float
-    """Price of the next stage in the user's money, beyond the stages before it. Its features that are known
-    already count too.
+    """Price of the next stage in the user's money, beyond the stages before it. Features of the stage that
+    are already known count too.
     """
     label: Any
     """Class or reject label; None while a feature is still to be measured."""
@@ -321,8 +327,8 @@ class NextStep:
     paid: float
     """Price of all stages up to the last one that was reached, in the user's money."""
     failed: tuple[str, ...]
-    """Features that failed, and that the answer had to do without: the median, or no category, stands for
-    them. The confidence on validation rows does not hold for such a row.
+    """Features that failed and are missing in the answer: the median, or no category, stands for each. The
+    confidence on validation rows does not hold for such a row.
     """
 
     def as_dict(self) -> dict[str, Any]:
@@ -363,16 +369,16 @@ def next_step(classifier: StagedAnswers, known: Mapping[str, Any], failed: Colle
         Fitted, with a point that predicts.
     known : mapping of str to value
         Features that were measured, by name; without names they are called ``x0``, ``x1`` and so on as in the
-        costs. None, NaN or an empty text is a gap, as in policy files: a value where the classifier learned
-        from gaps, else as if the feature were not there.
+        costs. None, NaN or an empty text is a gap, as in policy files. A gap is a value where the classifier
+        learned from gaps; else the feature counts as not known.
     failed : collection of str
-        Features that were tried and could not be had: they are not asked again.
+        Features that could not be measured; they are not asked for again.
 
     Raises
     ------
     BadInputError
-        If a name is no feature, a feature is both known and failed, or a value cannot be used, as a word that
-        the classifier does not know.
+        If a name is no feature, a feature is both known and failed, or a value cannot be used, such as an
+        unknown word.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Choice of the engines that search for stages, the measurement behind it, and the search itself."""
+"""Choice of the engines that search for stages, the measurements behind the choice, and the search itself."""
 
 import dataclasses
 import math
@@ -23,17 +23,18 @@ from shortlist.runs import Budget
 from shortlist.runs.workers import Where
 
 ENUMERATE, EVOLUTION, WINDOWS = "enumerate", "emsco", "windows"
-"""Names of the engines, which fronts give as their method."""
+"""Names of the engines; a front gives one of these names as its method."""
 
 FEW_FEATURES = 8
-"""Largest number of features of which all subsets, 255 at most, are enumerated where a fit takes long."""
+"""Largest number of features at which every subset is enumerated where a fit takes long: 255 subsets at most.
+"""
 WORK_PER_SECOND, ASSIGNMENTS_PER_SECOND = 2.5e9, 1e8
-"""Multiplications of fits per second, and stage assignments that a walk accounts for per second, on one
-processor.
+"""Multiplications of fits per second, and stage assignments that an enumeration accounts for per second, on
+one processor.
 """
 SHORT_ENUMERATION_S = 4.0
-"""Longest expected time in seconds of an enumeration that comes first; it must also be below a third of the
-limit.
+"""Longest expected time in seconds of an enumeration that runs first. The expected time must also be below a
+third of the limit.
 """
 
 
@@ -43,15 +44,15 @@ class StageShape:
 
     n_features: int
     all_fit: bool
-    """Whether there are at most 18 features, and the decision bits of all subsets fit into memory."""
+    """Whether there are at most 18 features, and memory holds the decision bits of all subsets."""
     is_counted: bool
     """Whether the number of stage assignments is within the budget of an enumeration."""
     is_short: bool
-    """Whether an enumeration is expected to end within seconds, and within a third of the time limit, fits
-    included.
+    """Whether an enumeration, fits included, is expected to end within seconds and within a third of the time
+    limit.
     """
     has_time: bool
-    """Whether all subsets are expected to be fitted in half of the time."""
+    """Whether all subsets are expected to be fitted in half of the time limit."""
     fits_are_quick: bool
     """Whether fits are so fast that thousands of subsets may be fitted."""
     is_timed: bool
@@ -60,7 +61,7 @@ class StageShape:
 
 @dataclass(frozen=True)
 class StagePlan:
-    """Engines for problems of one shape, run in turn; each continues from the results of the earlier ones."""
+    """Engines for problems of one shape, run in turn; each engine continues from the results so far."""
 
     fits: Callable[[StageShape], bool]
     engines: tuple[str, ...]
@@ -71,11 +72,13 @@ class StagePlan:
 
 
 SEARCHED_FIRST = (WINDOWS, ENUMERATE, EVOLUTION)
-"""Order that begins with a search, so that there is an answer at any time. Evolution continues if the
-enumeration did not end.
+"""Order that begins with a search in windows, so that there is an answer at any time. Evolution continues if
+the enumeration did not end.
 """
 ENUMERATED_FIRST = (ENUMERATE, WINDOWS, EVOLUTION)
-"""Order that begins with an enumeration. The others run only if it takes longer than expected."""
+"""Order that begins with an enumeration. The other engines run only if the enumeration takes longer than
+expected.
+"""
 
 PLANS = (
     StagePlan(
@@ -139,7 +142,7 @@ def shape_of(problem: StageProblem, enumeration_budget: int, budget: Budget) -> 
 
 
 def work_of_all_fits(rows: StageRows) -> int:
-    """Return about how many multiplications the Newton matrices take in the fits of all subsets."""
+    """Return the approximate number of multiplications for the Newton matrices in the fits of all subsets."""
     n_scores = 1 if rows.n_classes == 2 else rows.n_classes
     n_rows, n_columns = rows.fit_rows.shape
     each: int = len(rows.runs) * n_rows * (n_columns + 1) ** 2 * n_scores
@@ -151,8 +154,8 @@ STAGE_METHODS = ("auto", EVOLUTION, ENUMERATE, WINDOWS)
 FEW_FITS = WindowOptions(width=5, n_new=3, n_weightings=4, tries=1, kicks=0)
 """Settings of windows for the method ``auto`` where a fit takes long.
 
-Generated tables of 10, 12 and 20 features took 74, 101 and 437 fits in place of 844, 2,309 and 7,309. The
-best sum was the same twice, and .022 lower once.
+Measured against the usual settings on generated tables of 10, 12 and 20 features: 74, 101 and 437 fits in
+place of 844, 2,309 and 7,309. The best sum was the same on two of the tables, and .022 lower on the third.
 """
 
 WALK_SHARE = 0.9
@@ -160,8 +163,8 @@ WALK_SHARE = 0.9
 GENERATIONS = 500
 """Number of generations after which evolution that continues from a front ends by itself."""
 LEAST_POPULATION = 300
-"""Least population of evolution that continues from a front; it is at least twice the number of points,
-too.
+"""Least population of evolution that continues from a front. The population is also at least twice the number
+of points.
 """
 
 UNFITTED = (
@@ -171,7 +174,7 @@ UNFITTED = (
 
 
 class FoundStages(NamedTuple):
-    """Result of a method, with sentences about doubts in the way to it."""
+    """Result of a method, with sentences about doubts that arose during the search."""
 
     result: StageResult
     doubts: tuple[str, ...]
@@ -191,8 +194,8 @@ def search_stages(
     Raises FitsStoppedError if the search was cancelled before there was an answer.
 
     `method`: one of :data:`STAGE_METHODS`. ``"auto"`` takes the first of
-    :data:`shortlist.multistage.engines.PLANS` that fits; the fact ``why`` gives the plan and its reason. An
-    enumeration with a time limit begins with windows, so that there is an answer at any time.
+    :data:`shortlist.multistage.engines.PLANS` that fits; the fact ``why`` gives the plan and its reason. The
+    method ``"enumerate"`` with a time limit begins with windows, so that there is an answer at any time.
     `emsco_options`: options of the method ``"emsco"``. `enumeration_budget`: most stage assignments that
     ``"auto"`` enumerates. `workers`: threads that enumerate, or the address of a Dask scheduler.
     """
@@ -247,9 +250,10 @@ def _evolved(problem: StageProblem, found: StageResult, budget: Budget) -> Stage
 
 
 def joined(before: StageResult, after: StageResult) -> StageResult:
-    """Return the non-dominated points of two results, with the method and the proof of the second one.
+    """Return the non-dominated points of two results, with the method and the proof of the second result.
 
-    A complete front stays unchanged. Ties are those that the second result has counted, and 1 otherwise.
+    A second result with a complete front keeps its points. The number of ties of a point is the count of the
+    second result, or 1 for a point of the first result only.
     """
     problem, facts = after.problem, {**before.facts, **after.facts}
     if "n_tied" not in after.facts:

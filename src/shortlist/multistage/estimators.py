@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     pass
 
 AUTO, OUT_OF_FOLD = "auto", "out-of-fold"
-"""Choices of validation rows without a held-out share: all rows, answered by classifiers fitted without their
-fold.
+"""Choices of validation rows without a held-out share: ``"out-of-fold"``, where a classifier fitted without
+the fold of a row answers it, and ``"auto"``, which decides by the number of rows.
 """
 
 
@@ -69,7 +69,7 @@ def _as_share(value: Any, argument: str) -> None:
 @plain_signature
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseSettings):
-    """Classifier that acquires features in stages and stops as soon as it is confident.
+    """Classifier that acquires features in stages and stops as soon as an answer is confident.
 
     Section 2 of :cite:t:`Hamilton2022`: every row starts with the first stage's features. Where the largest
     class probability reaches the confidence threshold, that class is the answer and no more features are
@@ -86,20 +86,21 @@ class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseS
     max_stages : int or None, default=None
         Largest number of stages k; None: 4, or the number of features if less.
     method : {"auto", "emsco", "enumerate", "windows"}, default="auto"
-        The complete front by enumeration, a local search that is exact within windows of features
-        (:func:`shortlist.multistage.search.window_search.search_windows`), or evolution. ``"auto"`` combines
-        them according to :data:`shortlist.multistage.engines.PLANS`. Up to 18 features are enumerated, after
-        a search by windows where that takes more than some seconds. With more than `enumeration_budget` stage
-        assignments, evolution continues from the result of windows. With more features, or where the
-        decisions of all subsets do not fit into memory, windows are searched. With a `subclassifier` that is
-        fitted for each subset, up to 8 features are enumerated; with more features there are smaller and
-        fewer windows. ``front_.extras["why"]`` has the method and the reason.
+        ``"enumerate"`` gives the complete front. ``"windows"`` is a local search that is exact within windows
+        of features (:func:`shortlist.multistage.search.window_search.search_windows`). ``"emsco"`` is
+        evolution. ``"auto"`` combines the three according to :data:`shortlist.multistage.engines.PLANS`. Up
+        to 18 features are enumerated; a search by windows comes first where the enumeration takes more than
+        some seconds. With more than `enumeration_budget` stage assignments, evolution continues from the
+        result of windows. With more features, or where the decisions of all subsets do not fit into memory,
+        windows are searched. With a `subclassifier` that is fitted for each subset, up to 8 features are
+        enumerated; with more features there are smaller and fewer windows. ``front_.extras["why"]`` has the
+        method and the reason.
     objectives : sequence of str
         Names in :data:`shortlist.multistage.search.stage_objectives.OBJECTIVES`, or of attributes of
         `feature_costs`.
     pick : str or int, default="one-se"
         Rule for the point of the front that predicts. ``"one-se"`` is the cheapest point with about as many
-        right answers as the best one; ``"norm"`` is the paper's fitness. Other values are a rule of
+        right answers as the best point; ``"norm"`` is the paper's fitness. Other values are a rule of
         ``Front.pick``, or the number of a point. See
         :func:`shortlist.multistage.predict.point_choice.choose_point`.
     limits : mapping from objective to number, sequence of Limit, or None, default=None
@@ -109,8 +110,8 @@ class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseS
         logistic regression. Every feature subset gets a clone; missing seeds are derived from `random_state`.
     share_fits : bool, default=False
         Whether one clone of `subclassifier` is used for all feature subsets during the search; it must take
-        missing values. Then only the subsets of the front are fitted, and the front is measured with them
-        anew, so nothing is proved. See
+        missing values. After the search a clone is fitted for every subset of the front, and the front is
+        measured anew with these clones, so nothing is proved. See
         :class:`shortlist.multistage.subclassifiers.foreign_subclassifiers.SharedSubclassifiers`.
     sample_rows : int or None, default=None
         Largest number of fitting rows, and of validation rows, in the search; they are drawn by class. The
@@ -252,9 +253,9 @@ class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseS
         X : array-like or DataFrame of shape (n_samples, n_features)
             Rows; missing values and text columns are encoded, tied to their feature.
         y : array-like of shape (n_samples,)
-            Their classes, two or more.
+            Classes of the rows, two or more.
         validation : tuple of X and y, optional
-            Validation rows; by default `validation_share` chooses them from the rows.
+            Validation rows; by default `validation_share` chooses validation rows from `X`.
         calibration : tuple of X and y, optional
             With `answer_accuracy`, the calibration set; otherwise it is drawn as `calibration_share` of the
             rows.
@@ -274,8 +275,8 @@ class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseS
             If the input or a parameter cannot be used, or the study belongs to another question; the message
             says how to fix it.
         UnmetChoiceError
-            If no point of the front meets `pick` and `limits`, or none keeps the promise; ``front_`` is
-            there, and :meth:`use` takes another point.
+            If no point of the front meets `pick` and `limits`, or no point keeps the promise. The attribute
+            ``front_`` exists then, and :meth:`use` takes another point.
 
         Warns
         -----
@@ -322,7 +323,7 @@ class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseS
         return self
 
     def validates_out_of_fold(self, n_rows: int) -> bool:
-        """Return whether all `n_rows` fitted rows also validate, by their out-of-fold answers."""
+        """Return whether all `n_rows` fitted rows also validate, by out-of-fold answers."""
         if self.validation_share != AUTO:
             return self.validation_share == OUT_OF_FOLD
         as_printed = self.emsco_options is not None and self.emsco_options.rules == "paper"
@@ -368,7 +369,8 @@ class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseS
     def keep_models(self) -> None:
         """Keep the models behind the front after a search, fitted on all rows that fit.
 
-        Where other rows validate, they are the models that made the decision bits, to the last coefficient.
+        Where separate rows validate, these models are the ones that made the decision bits, with the same
+        coefficients.
         """
         decisions = self.problem_.decisions
         self._encoding, self._rule = decisions.subclassifiers.rows.encoding, decisions.rule
@@ -391,7 +393,7 @@ class MultiStageClassifier(StagedAnswers, GoalSettings, SearchSettings, PromiseS
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the searched problem.
 
-        Its bits of all subsets are large and predict nothing.
+        The problem's bits of all subsets take much memory, and no prediction needs them.
         """
         state: dict[str, Any] = dict(super().__getstate__())
         for heavy in ("problem_", "result_"):

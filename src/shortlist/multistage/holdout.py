@@ -1,4 +1,4 @@
-"""Stages on one table: fit, choose, and measure, by repeated choice or on held-out rows."""
+"""Stages on one table: fit, choose a point, and measure it by repeated choice or on held-out rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -55,7 +55,7 @@ REACHED = "reached"
 """Name of a front's fact: for each stage of the point that predicts, the share of rows that buy it."""
 
 TESTED_APART = "tested_apart"
-"""Name of a front's fact: it was measured on rows of another table."""
+"""Name of a front's fact: whether the front was measured on rows of another table."""
 
 
 @saved_from("shortlist.multistage")
@@ -66,7 +66,9 @@ class StagedMeasure(Figures):
     aggregate: float
     """g1 + g2 + (1 - g3* / ΣC), the paper's overall figure."""
     only_answer: str | None
-    """Class that every answered row gets; None where there are several or none, and by repeated choice."""
+    """Class of every answered row; None where the answers have several classes or there are none, and by
+    repeated choice.
+    """
 
     def as_dict(self) -> dict[str, Any]:
         """Return the measures as a dictionary for JSON."""
@@ -78,8 +80,8 @@ class StagedMeasure(Figures):
 class StagedTable:
     """Fitted classifier with its measures on the selection rows and on the rows that measure.
 
-    A single stage that buys everything and rejects nothing is measured beside it. With test rows every point
-    of the front is measured too, as plain data under ``held_out`` in its extras.
+    A single stage that buys everything and rejects nothing is measured on the same rows. With test rows every
+    point of the front is measured too; the front's extras hold the figures as plain data under ``held_out``.
     """
 
     classifier: MultiStageClassifier
@@ -88,8 +90,8 @@ class StagedTable:
     test: StagedMeasure
     single_stage: StagedMeasure
     difference: Difference
-    """Difference in right answers per row, the stages minus the single stage; rows that the stages do not
-    answer count for neither.
+    """Difference in right answers per row, the stages minus the single stage. A row that the stages do not
+    answer counts for neither side.
     """
     verdict: RuleVerdict
     sentence: str
@@ -127,17 +129,18 @@ def stage_table(
 
     Where the classifier validates out of fold and promises nothing, all rows fit, choose, and measure by
     repeated choice: see :func:`shortlist.multistage.repeated_stages.repeat_stages`. Else the rows are split
-    50 : 25 : 25, by class, and the third part measures. The first fits and the second validates, as in the
-    paper, or both do both. For a promise the calibration set is drawn before, from all classes together. Test
-    rows replace both measurements, and no part is held out. Raises BadInputError if a class has too few rows
-    to be in every part. Raises UnmetChoiceError if no point meets the classifier's `pick` and `limits`, or
-    none keeps the promise; the classifier has its front then.
+    50 : 25 : 25 by class, and the third part measures. As in the paper, the first part fits and the second
+    part validates; out of fold, the first two parts together fit and validate. For a promise the calibration
+    set is drawn before the split, from all classes together. Test rows replace both measurements, and no part
+    is held out. Raises BadInputError if a class has too few rows to be in every part. Raises UnmetChoiceError
+    if no point meets the classifier's `pick` and `limits`, or no point keeps the promise; the classifier has
+    its front then.
 
     `classifier`: unfitted; fitted afterwards. `cases`: case of each row, ``(n_samples,)``. All rows of a case
     are in one part, and one row of each case calibrates. `measuring`: test rows, and the margin in right
     answers; by the paper's protocol a part is always held out. `anyway`: take a point by the classifier's
-    `pick` even where no point keeps a promise; it answers no row. `budget`: receives progress, stops the
-    search, and keeps its state.
+    `pick` even where no point keeps a promise; the point then answers no row. `budget`: receives progress,
+    stops the search, and keeps its state.
     """
     y = np.asarray(y)
     n_rows: dict[str, int] = {}
@@ -205,7 +208,7 @@ def _tell(classifier: MultiStageClassifier, name: str, facts: dict[str, Any]) ->
 
 
 def fact_of_point(classifier: MultiStageClassifier, name: str) -> dict[str, Any] | None:
-    """Return a fact of the point that predicts; None without one, or if another point was chosen since."""
+    """Return a fact of the point that predicts; None without it, or if another point was chosen since."""
     told = classifier.front_.extras.get(name)
     return None if told is None or told["point"] != classifier.point_ else dict(told)
 
@@ -296,7 +299,10 @@ def _difference(
     *,
     times: int = 1,
 ) -> Difference:
-    """Return the difference in the cost of errors per row between two lists of answers, `said`."""
+    """Return the difference in the cost of errors per row between two lists of answers.
+
+    `said`: both lists, as class indices.
+    """
     errors = classifier.errors_
     assert errors is not None
     first, second = (errors.of_rows(one, truth) for one in said)
@@ -327,9 +333,10 @@ def _repeated(classifier: MultiStageClassifier, seed: int, cases: Cases | None) 
 def split_three(
     y: Labels, *, seed: int = 0, cases: Cases | None = None
 ) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
-    """Return the row numbers of three parts, with every class split alike and every case in one part only.
+    """Return the row numbers of three parts, each class split in the same shares and each case in one part.
 
-    Raises BadInputError if a class has fewer than 4 rows, or cases, or there is only one class.
+    Raises BadInputError if there is only one class, or a class has fewer than 4 rows (with cases, fewer than
+    4 cases).
     """
     labels, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     few = counts < (4 if len(labels) > 1 else len(y) + 1)
@@ -355,13 +362,13 @@ def split_three(
 def measure_on(classifier: Any, X: Any, y: Labels) -> StagedMeasure:
     """Return the measures of a fitted classifier on the given rows.
 
-    Labels that it does not know count as wrong.
+    A label in `y` that the classifier does not know makes the answer wrong.
     """
     return summarize(classifier.decisions(X), classifier.classes_, classifier.costs_, y)
 
 
 def validation_decisions(classifier: MultiStageClassifier, rule: RejectRule | None = None) -> Decisions:
-    """Return the decisions about the validation rows by the point of a classifier that was just fitted."""
+    """Return the decisions about the validation rows at the chosen point of a classifier just fitted."""
     promise = classifier.guarantee_
     promised = 0.0 if promise is None else promise.threshold
     return decide_validation_rows(
@@ -378,8 +385,9 @@ def measure_validation_rows(classifier: MultiStageClassifier) -> StagedMeasure:
 def point_figures(classifier: MultiStageClassifier) -> dict[str, Any] | None:
     """Return the figures of the point that predicts, as :meth:`Figures.as_dict` does.
 
-    They come from the test rows, or from repeated choice. None where there are neither, or the point answers
-    no row; by repeated choice also if another point was chosen since.
+    The figures come from the test rows, or from repeated choice. None without test rows and repeated choice,
+    and where the point answers no row. Figures of repeated choice are also None if another point was chosen
+    since.
     """
     front, promise = classifier.front_, classifier.guarantee_
     if promise is not None and not promise.promised:
@@ -420,8 +428,8 @@ def reported_figures(classifier: MultiStageClassifier) -> dict[str, Figure]:
 def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
     """Return g1 + g2 + (1 - g3* / ΣC), the sum in Figure 12 of :cite:t:`Hamilton2022`.
 
-    `coverage`: share of rows that are answered. `accuracy`: share of right answers among them. `share_paid`:
-    mean cost of a row over the price of all features; 0 where all features are free.
+    `coverage`: share of answered rows. `accuracy`: share of right answers among the answered rows.
+    `share_paid`: mean cost of a row over the price of all features; 0 where all features are free.
 
     >>> aggregate(0.75, 0.5, 0.25)
     2.0
@@ -430,7 +438,7 @@ def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
 
 
 def summarize(decisions: Decisions, classes: Labels, costs: FeatureCosts, y: Labels) -> StagedMeasure:
-    """Return decisions as the paper's three objectives and their sum."""
+    """Return the measures of decisions: the paper's three objectives and their sum."""
     answers = classes[np.unique(decisions.labels[decisions.labels != UNDECIDED])]
     truth = _codes(classes, y)
     return _staged_measure(

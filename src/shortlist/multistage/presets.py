@@ -25,7 +25,7 @@ class Preset:
     """Settings of one data set."""
 
     cost_classes: dict[str, int]
-    """Cost class by feature name; files order their columns differently."""
+    """Cost class by feature name, as data files differ in the order of their columns."""
     scaling: str
     """One of :data:`SCALINGS`."""
     confidence: float
@@ -91,7 +91,7 @@ def preset(name: str) -> Preset:
     Raises
     ------
     BadInputError
-        If there is none of that name.
+        If there is no preset of the name.
     """
     if as_choice(name, "preset", NAMES) != SYNTHETIC30:
         return PRESETS[name]
@@ -102,8 +102,8 @@ def preset(name: str) -> Preset:
 def importance_classes(table: "pd.DataFrame", seed: int = 0) -> dict[str, int]:
     """Return a cost class from 1 to 5 per feature by the percentile of its Gini importance.
 
-    The most important features are the dearest. The forest has 100 trees; the paper does not give their
-    number.
+    The most important features have the highest class. The forest has 100 trees; the paper does not give the
+    number of trees.
     """
     from sklearn.ensemble import RandomForestClassifier
 

@@ -1,4 +1,4 @@
-"""Question of a classifier of stages: fitted and validation rows, problem, and settings of a study."""
+"""Question put to a multi-stage classifier: fitted and validation rows, problem, and settings of a study."""
 
 import dataclasses
 import math
@@ -65,16 +65,17 @@ CHOICES = {
     "pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs", "answer_accuracy",
     "confidence_level", "calibration_share",
 }  # fmt: skip
-"""Names of the parameters that a study does not depend on: rules of choice, and limits on the search.
+"""Names of the parameters that leave a study's question the same: rules of choice, and limits on the search.
 
-The choice of calibration rows shows in the remaining rows.
+The choice of calibration rows is part of the question by the rows that remain.
 """
 
 
 def _unused(asked: Any) -> set[str]:
     """Return the parameters without any effect under the chosen method, classifier and objectives.
 
-    A study does not depend on them either, so that a new default in a later version refuses no study.
+    A study does not depend on these parameters, so a new default in a later version does not make a study
+    unusable.
     """
     found = set()
     if asked.method != "auto":
@@ -128,7 +129,7 @@ def state_problem(asked: Any, rows: StageRows, budget: Budget) -> StageProblem:
 
 
 def errors_asked(asked: Any, n_rows: int) -> ErrorPrices | None:
-    """Return the prices of errors, if given; raise BadInputError for options without a meaning then."""
+    """Return the prices of errors, if given; raise BadInputError for options that contradict them."""
     if asked.error_costs is None and asked.hand_over is None:
         return None
     for name, usual, why in (
@@ -150,7 +151,7 @@ def errors_asked(asked: Any, n_rows: int) -> ErrorPrices | None:
 
 
 def confidence_asked(asked: Any) -> Any:
-    """Return the least probability of an answer before the last stage: the given one, or the default."""
+    """Return the least probability of an answer before the last stage: the given value, or the default."""
     if asked.confidence is not None:
         return asked.confidence
     return USUAL_CONFIDENCE if asked.errors_ is None else USUAL_PRICED_CONFIDENCE
@@ -179,7 +180,7 @@ def fits_of(asked: Any, rows: StageRows, budget: Budget, **places: Any) -> Any:
 
 
 def question_of(asked: Any, rows: StageRows, seed: int) -> dict[str, Any]:
-    """Return all that decides the result of a search: rows, seed, and the parameters in use."""
+    """Return the parts of a question that decide a search's result: rows, seed, and the parameters in use."""
     arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
     folds = () if rows.fold_of is None else (rows.fold_of,)
     passed_over = CHOICES | _unused(asked) | {"error_costs", "hand_over"}
@@ -233,7 +234,7 @@ def sampled_rows(rows: StageRows, most: int | None, seed: int) -> StageRows:
 
 
 def _sample(labels: NDArray[np.int64], most: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return numbers of at most `most` rows, a proportional number from each class and at least one."""
+    """Return the numbers of at most `most` rows: a proportional number from each class, and at least one."""
     share = min(1.0, most / len(labels))
     taken, _ = cut_classes(labels, lambda n: [max(1, math.floor(share * n))], rng)
     return taken
@@ -252,10 +253,10 @@ def refined_front(
 
     `own`: fits a classifier for each subset on all rows. `found`: the searched front; its method, seconds,
     limit and extras are kept, without ``n_tied``. `problem`, which it returns: the same problem with `own`.
-    `front`, which it returns: the non-dominated points, the first of equals. Nothing is proved about it, as
-    other assignments were not measured anew. ``extras["n_searched_points"]`` is the number of points before,
-    and ``extras["largest_change"]`` the largest change of each objective at one of them. `changed`, which it
-    returns: these changes in words.
+    `front`, which it returns: the non-dominated points, the first point of equal ones. Nothing is proved
+    about this front, as other assignments were not measured anew. ``extras["n_searched_points"]`` is the
+    number of points in `found`. ``extras["largest_change"]`` is the largest change of each objective at any
+    point of `found`. `changed`, which it returns: the largest changes in words.
     """
     refined = dataclasses.replace(
         problem, decisions=DecisionBits(own, problem.decisions.rule, problem.decisions.last_rule)
@@ -287,10 +288,11 @@ def rows_to_fit_and_validate(
     seed: int,
     cases: Cases | None = None,
 ) -> StageRows:
-    """Split checked rows, or cases, unless there are validation rows, and encode both parts.
+    """Split checked rows into a part that fits and a part that validates, and encode both parts.
 
-    The encoding is learned from the rows that fit; gaps of features are looked for in both parts. The classes
-    are the estimator's ``classes_``.
+    With given validation rows nothing is split. With cases, whole cases are split. The encoding is learned
+    from the rows that fit; gaps of features are looked for in both parts. The classes are the estimator's
+    ``classes_``.
     """
     classes = estimator.classes_
     if validation is None:
@@ -325,7 +327,7 @@ def numbered_cases(cases: Any, n_rows: int) -> Cases | None:
 def folded_rows(
     estimator: Any, X: Any, y: Labels, names: Sequence[str], *, cases: Cases | None, seed: int
 ) -> StageRows:
-    """Deal checked rows to folds, whole cases where rows are of cases, and encode them.
+    """Deal checked rows to folds and encode them; the rows of a case go to the same fold.
 
     The encoding is learned from all rows, without their classes.
     """
@@ -341,7 +343,7 @@ def folded_rows(
 
 
 def checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
-    """Return validation labels as an array; raise BadInputError for labels that are no fitted class."""
+    """Return validation labels as an array; raise BadInputError for a label that is no fitted class."""
     y = column_or_1d(y, warn=True)
     if len(y) != n_rows or not n_rows:
         raise BadInputError("validation", "must have one label per row", f"{n_rows} rows and {len(y)} labels")
@@ -366,7 +368,7 @@ def checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
 def split_rows(
     X: Any, y: Labels, share: float, seed: int, cases: Cases | None = None
 ) -> tuple[Any, Any, Labels, Labels]:
-    """Split rows, or cases, by class into a part that fits and a part held out.
+    """Split rows by class into a part that fits and a part held out; with cases, split whole cases.
 
     At least one row of each class fits.
     """
@@ -391,11 +393,10 @@ def split_rows(
 def calibration_rows(
     y: Labels, share: float, seed: int, cases: Cases | None = None
 ) -> tuple[RowNumbers, RowNumbers]:
-    """Return the numbers of the rows that fit and of the calibration rows.
+    """Return the numbers of the rows that fit, and the numbers of the calibration rows.
 
-    Calibration rows are drawn without regard to class.
-
-    Where a case has several rows, whole cases are split, and one row of each calibrates.
+    Calibration rows are drawn without regard to class. With cases of several rows, whole cases are split, and
+    one row of each case in the second part calibrates.
     """
     if not isinstance(share, int | float) or not 0 < share < 1:
         raise BadInputError("calibration_share", "must be in (0, 1)", repr(share))

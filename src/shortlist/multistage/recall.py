@@ -1,4 +1,4 @@
-"""Recall of evolution, the share of the true front that it finds: the paper's Figure 7."""
+"""Recall of evolution: the share of the true front that evolution finds (the paper's Figure 7)."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -36,10 +36,10 @@ def recall(
 ) -> Recall:
     """Run evolution once per seed and compare every generation with the complete front.
 
-    `truth`: result of a complete enumeration. `options`: set ``patience=None`` to turn the second convergence
-    test off, as for the paper's figure. A run that stops early keeps its last value. `seeds`: one run each.
-    `budget`: time limit of all runs, with progress after each; when it ends, only finished runs are returned,
-    possibly none. Its study keeps every finished run.
+    `truth`: result of a complete enumeration. `options`: ``patience=None`` turns the second convergence test
+    off, as for the paper's figure. A run that stops early keeps its last value. `seeds`: seeds, of one run
+    each. `budget`: time limit of all runs, with progress after each run; at its end only finished runs are
+    returned, possibly none. The budget's study keeps every finished run.
     """
     budget = budget or Budget()
     vectors = frozenset(row.tobytes() for row in truth.problem.vectors(truth.measures))
@@ -58,7 +58,7 @@ def recall(
 
 @dataclass(frozen=True, eq=False)
 class _Sought:
-    """Inputs of all runs: the problem, the options, and the points to be found."""
+    """Inputs of all runs: the problem, the options, and the points of the true front."""
 
     problem: StageProblem
     options: EmscoOptions
@@ -69,7 +69,7 @@ class _Sought:
 def recall_of_seed(sought: _Sought, seed: int, budget: Budget) -> list[list[float]] | None:
     """Return the share of points and the share of assignments after every generation of a run.
 
-    None if stopped.
+    None if the run was stopped.
     """
     points, assignments = np.zeros((2, sought.options.generations + 1))
 

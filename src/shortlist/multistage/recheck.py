@@ -40,13 +40,13 @@ ANSWERED_BY = (
     "classes_", "reject_label_", "n_features_in_", "feature_names_in_", "costs_", "coverage_", "_encoding",
     "_rule", "_early", "errors_", "_models", "guarantee_", "point_", "assignment_", "model_", "notes_",
 )  # fmt: skip
-"""Attributes by which a classifier answers and describes its points."""
+"""Attributes of a classifier that decide its answers and describe its points."""
 
 MEASURED = (
     "held_out", "promised", "promises", "promised_instead", "answer_from", "without_promise",
     "n_searched_points", "largest_change",
 )  # fmt: skip
-"""Names of a front's facts that were measured, and that a search alone does not give."""
+"""Names of the facts in a front that come from measurements, not from a search alone."""
 
 CLOSE = 1e-9
 """Relative tolerance for fitted numbers, which may be rounded differently."""
@@ -65,28 +65,30 @@ class StageCheck(ClaimCheck):
     n_rows: int
     """Number of validation rows on which each point was counted."""
     uncounted: tuple[str, ...] = ()
-    """Objectives that were counted again only by the search's own code."""
+    """Objectives that only the search's own code counted again."""
     is_found_again: bool = True
     """Whether the repeated search found the same front."""
     is_tested_apart: bool = False
     """Whether the points were measured on rows of another file."""
     n_sampled: int = 0
-    """Number of random stage assignments that were compared with a complete front; none was better."""
+    """Number of random stage assignments that were compared with a complete front, without any better
+    assignment.
+    """
     seconds: float = 0.0
     """Wall-clock time of the recheck in seconds."""
 
     @property
     def status(self) -> str:
-        """Status of the recheck.
+        """Status of the recheck: ``invalid``, ``rechecked`` or ``counted``.
 
-        ``invalid``, ``rechecked``, or ``counted`` where only the search's own code counted an objective.
+        ``counted``: the repeated search found another front, or only its own code counted an objective again.
         """
         if self.failures:
             return "invalid"
         return "rechecked" if self.is_found_again and not self.uncounted else "counted"
 
     def sentences(self) -> list[str]:
-        """Return sentences on the checks that were made and their evidence; empty if a claim failed."""
+        """Return sentences on the checks that were made and their evidence; no sentence if a claim failed."""
         if self.failures:
             return []
         points, rows = counted(self.n_points, "point"), counted(self.n_rows, "validation row")
@@ -123,7 +125,7 @@ def recheck_stages(
 
     Coverage, conclusive accuracy and acquisition cost are counted row by row in fractions, without the
     search's kernels. A complete front must be found again, and random stage assignments must not be better.
-    Raises ShortlistError if it was stopped.
+    Raises ShortlistError if the recheck was stopped.
 
     `classifier`: fitted by ``stage_table``, or read from a file of ``shortlist stage``. `X`, `y`, `cases`:
     the table that it was fitted on. `n_sampled`: number of random stage assignments.
@@ -163,8 +165,8 @@ def _other_parts(
 ) -> Iterator[str]:
     """Yield the names of answers and facts that differ after fitting and searching again.
 
-    `same`: whether the search found the same front. Otherwise the models behind the points are fitted again,
-    and measurements on other rows are left out.
+    `same`: whether both searches found the same front. If not, the models behind the points are fitted again,
+    and measurements on other rows are not compared.
     """
     front = classifier.front_
     if not same:
@@ -188,7 +190,7 @@ def _other_parts(
 
 
 def _other_claims(front: Front, again: MultiStageClassifier) -> Iterator[str]:
-    """Yield the claims of a front that a search with its options cannot give."""
+    """Yield the names of claims in a front that a search with the same options cannot give."""
     if front.candidates != tuple(again.costs_.names):
         yield "the features of the front are called otherwise than those of the table"
     if ((front.decisions < REMOVED) | (front.decisions >= again.problem_.max_stages)).any():
@@ -202,8 +204,8 @@ def _other_claims(front: Front, again: MultiStageClassifier) -> Iterator[str]:
 def outcome(problem: StageProblem, assignment: NDArray[np.int8], threshold: float | None = None) -> Outcome:
     """Return the outcome of a stage assignment, row by row from the definitions (Eqs. 3 to 5).
 
-    `threshold`: least probability of an answer for a promise, in addition to those of the classes; None: no
-    promise.
+    `threshold`: least probability of an answer for a promise, in addition to the thresholds of the classes.
+    None: no promise.
     """
     conclusive, credit, paid = 0, 0, 0
     stages = list(_stages(problem, assignment, threshold))
@@ -275,7 +277,7 @@ def _exact(
 
 
 def _of_path(problem: StageProblem, assignment: NDArray[np.int8], name: str) -> Fraction:
-    """Return the price, or an attribute, of a row that goes through all stages, item by item."""
+    """Return the price, or an attribute, of a row that goes through all stages, summed item by item."""
     costs, wanted = problem.costs, name.removeprefix(OF_PATHS)
     stage_of = {place: int(stage) for place, stage in enumerate(assignment) if stage >= 0}
     opened: dict[
@@ -323,9 +325,9 @@ def _other_points(front: Front, again: Front) -> tuple[str, ...]:
 
 
 def better_samples(problem: StageProblem, front: Front, n_sampled: int) -> tuple[str, ...]:
-    """Return findings on random stage assignments that are better than every point of the front.
+    """Return findings about random stage assignments that are better than every point of the front.
 
-    The draw has a fixed seed, so that a recheck repeats.
+    The draw has a fixed seed, so that another recheck draws the same assignments.
     """
     signs = [objective.sign for objective in front.objectives]
 

@@ -1,6 +1,6 @@
 """Repeated choice of stages: a point of the front is chosen on half of the rows, and answers the other half.
 
-Every row was answered out of fold for every set of features, so nothing is fitted again.
+For every set of features each row has an out-of-fold answer, so nothing is fitted again.
 """
 
 from dataclasses import dataclass, replace
@@ -28,11 +28,11 @@ class RepeatedStages:
     """Decisions about each row by points chosen without it, ``(times * n_rows,)``."""
 
     said: NDArray[np.int64]
-    """Class indices of the answers, -1 without one, ``(times * n_rows,)``."""
+    """Class indices of the answers, ``(times * n_rows,)``; -1 for no answer."""
     truth: NDArray[np.int64]
     costs: NDArray[np.float64]
     all_said: NDArray[np.int64]
-    """Answers of a single stage that buys everything, as class indices."""
+    """Answers of a single stage that buys every feature, as class indices."""
     times: int
     """Number of times that each row is measured."""
     possible: tuple[float, float]
@@ -44,9 +44,9 @@ def repeat_stages(
 ) -> RepeatedStages:
     """Choose a point on each half of the rows, and measure it on the other half.
 
-    The point is chosen among those of the front, without a new search (decision 136 measures this). A rule
-    that names a point by its number takes the point of the half's front that is nearest to the one that
-    predicts. So do limits that no point keeps on a half.
+    The point is chosen among the points of the front, without a new search (decision 136 measures this).
+    Where `pick` is the number of a point, the nearest point to the predicting point is taken from the half's
+    front. The nearest point is also taken where no point keeps the limits on a half.
 
     `classifier`: fitted, with a chosen point. `seed`: seed of the parts. `cases`: cases of the rows that fit.
     """
@@ -75,9 +75,9 @@ def repeat_stages(
 
 
 def front_on(half: StageProblem, whole: Front) -> Front:
-    """Return the points of a front that are best on the rows that count.
+    """Return the points of a front that are non-dominated on the rows that count in `half`.
 
-    Their objectives are those of the whole front, as a standard error refers to all rows.
+    The objectives are taken from the whole front, as a standard error refers to all rows.
     """
     assignments = whole.decisions.astype(np.int8)
     measures = half.measures(assignments)

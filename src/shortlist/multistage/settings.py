@@ -1,4 +1,4 @@
-"""Options of stages: one list for the estimator and the command."""
+"""Options of stages: one list that the estimator and the command share."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any

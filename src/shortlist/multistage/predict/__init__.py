@@ -1,1 +1,1 @@
-"""Choice of the point that predicts, and decisions on rows stage by stage."""
+"""Choice of the point of a front that predicts, and decisions on rows stage by stage."""

@@ -1,4 +1,4 @@
-"""Choice of the point that predicts from a front of stage assignments, and notes on it."""
+"""Choice of the point that predicts from a front of stage assignments, and notes on the chosen point."""
 
 from collections.abc import Mapping
 
@@ -26,23 +26,26 @@ PICKS = (USUAL, "norm", *PICK_RULES)
 """Names of the rules that pick a point."""
 
 SAVED_ON = ("acquisition_cost", "worst_case_cost", "evaluation_cost", "stages", "false_positive_rate")
-"""Objectives that ``one-se`` saves on: the first of these in use, otherwise the first attribute in use."""
+"""Objectives that ``one-se`` saves on: the first objective of this list that is in use, otherwise the first
+attribute in use.
+"""
 
 LEAST_COVERAGE = 0.5
-"""Least share of answered rows; a choice below it is pointed out."""
+"""Least share of answered rows; a sentence points out a choice with a smaller share."""
 
 
 def choose_point(front: Front, pick: str | int, limits: LimitsAsked = None) -> int:
     """Return the index of the point that a rule picks among the points within the limits.
 
-    ``one-se`` is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`): of all points with as
-    many right answers as the best one has, up to the standard error of that share of the rows, the cheapest.
-    Right answers are coverage times conclusive accuracy, so a rejected row is not right. Without both
-    objectives, the rule is ``ideal``. Where errors have costs, it takes the cheapest point whose errors cost
-    no more than the least, up to the standard error of the difference. ``norm`` is the paper's fitness, the
-    largest ℓ2 norm of coverage, accuracy and inverse cost: it may choose a point that answers nearly nothing,
-    at nearly no cost. The other rules are those of ``Front.pick``. Raises UnmetChoiceError if there is no
-    point of the given index, or none is within the limits.
+    ``one-se`` is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`). It takes the cheapest
+    of the points whose share of right answers is at most one standard error below the largest share. The
+    share of right answers is coverage times conclusive accuracy, so a rejected row is not right. Where one of
+    these two objectives is missing, ``one-se`` is the rule ``ideal``. Where errors have costs, ``one-se``
+    takes the cheapest of the points whose cost of errors is at most one standard error of the difference
+    above the least cost. ``norm`` is the paper's fitness, the largest ℓ2 norm of coverage, accuracy and
+    inverse cost: this rule may choose a point that answers nearly nothing, at nearly no cost. The other rules
+    are those of ``Front.pick``. Raises UnmetChoiceError if there is no point of the given index, or no point
+    is within the limits.
 
     `front`: front of stage assignments, with at least one point. `pick`: one of :data:`PICKS`, or the index
     of a point, from 0.
@@ -116,7 +119,7 @@ def low_coverage(share: float, *, promised: bool = False) -> str:
 def _one_standard_error(front: Front, within: Mask) -> int | None:
     """Return the index of the cheapest point with about as many right answers as the best point.
 
-    None where the front lacks the objectives to count them.
+    None where the front lacks the objectives that count right answers.
     """
     if ERROR_COST in front.names and ERROR_APART in front.extras:
         return _cheapest_of_few_errors(front, within)
@@ -139,9 +142,7 @@ def _cheapest_of_few_errors(front: Front, within: Mask) -> int:
 def _prices(front: Front, told: set[str]) -> NDArray[np.float64]:
     """Return each point's value of the objective to save on, where less is better.
 
-    0 without such an objective.
-
-    `told`: quality objectives, which are not saved on.
+    The value is 0 without such an objective. `told`: objectives of quality, on which the rule does not save.
     """
     for name in dict.fromkeys((*SAVED_ON, *front.names)):
         for one in front.objectives:

@@ -28,7 +28,7 @@ Acquire: TypeAlias = Callable[[NDArray[np.int64], tuple[Any, ...]], Any]
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class FittedStage:
-    """Stage with its purchases, its known features, and its classifier."""
+    """Stage with the features that it buys, the features known after it, and its classifier."""
 
     bought: NDArray[np.int64]
     """Features that this stage acquires."""
@@ -37,9 +37,9 @@ class FittedStage:
     model: Any
     """Fitted classifier that predicts from the known features."""
     least: float
-    """Least probability of an answer in addition to the reject rule, such as that of a promise."""
+    """Least probability of an answer, such as the threshold of a promise; the reject rule holds as well."""
     price: int
-    """Price of all stages up to this one for a row, in units."""
+    """Price of all stages up to and including this stage for a row, in units."""
 
 
 def fitted_stages(
@@ -58,7 +58,7 @@ def fitted_stages(
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StagedModel:
-    """Encoding, stages in order, reject rule and prices: all that decides rows."""
+    """Encoding, stages in order, reject rule and prices: everything that a decision about a row needs."""
 
     encoding: Encoding
     stages: tuple[FittedStage, ...]
@@ -83,18 +83,18 @@ class Decisions:
     labels: NDArray[np.int64]
     """Class indices, ``(n_rows,)``; -1 where no stage was confident."""
     stages: NDArray[np.int64]
-    """Last stage whose features were bought, from 1, ``(n_rows,)``; 0 where no stage was."""
+    """Last stage whose features were bought, from 1, ``(n_rows,)``; 0 where no features were bought."""
     costs: NDArray[np.float64]
     """Price that each row paid, in the user's money, ``(n_rows,)``."""
     possible_costs: tuple[float, float]
     """Least and largest price of a row, in the user's money."""
     finished: Mask
-    """Mask of the rows that were decided or rejected, ``(n_rows,)``. Rows stay unfinished after a failed
-    acquisition, and where a feature of the next stage is not known.
+    """Mask of the rows that were decided or rejected, ``(n_rows,)``. A row stays unfinished after a failed
+    acquisition, and where a feature of its next stage is not known.
     """
     guesses: NDArray[np.int64]
-    """Class indices, ``(n_rows,)``; of a rejected row the most probable class at its last stage, if
-    requested.
+    """Class indices, ``(n_rows,)``. If guesses were requested, a rejected row has the most probable class at
+    its last stage.
     """
 
 
@@ -104,8 +104,8 @@ class OnDemand:
     """Labels of rows whose features were bought on demand."""
 
     labels: Labels
-    """Classes or the reject label, ``(n_rows,)``; the reject label also where `decisions.finished` is
-    false.
+    """Classes or the reject label, ``(n_rows,)``. A row where `decisions.finished` is false has the reject
+    label too.
     """
     decisions: Decisions
     """Stage and cost of each row."""
@@ -122,10 +122,10 @@ def decide_known(
 
     Only undecided rows enter a later stage.
 
-    `states`: state of each feature of each row, ``(n_rows, n_features)``; None: all have values. A row whose
-    next stage lacks a feature stays there, unfinished: see :meth:`Encoding.lacking`. A row without any value,
-    as all features have failed, is answered by no stage. `guess`: also give rows without an answer a class,
-    in ``guesses``, from the last stage that they reached, if any.
+    `states`: state of each feature of each row, ``(n_rows, n_features)``; None: all features have values. A
+    row whose next stage lacks a feature stays there, unfinished: see :meth:`Encoding.lacking`. No stage
+    answers a row without any value, such as a row whose features all failed. `guess`: also give a row without
+    an answer a class, in ``guesses``, from the last stage that the row reached, if any.
 
     See :class:`shortlist.multistage.MultiStageClassifier`.
     """
@@ -151,11 +151,11 @@ def decide_known(
 def decide_validation_rows(
     model: StagedModel, decisions: DecisionBits, *, rule: RejectRule | None = None, promised: float = 0.0
 ) -> Decisions:
-    """Return the decisions about the validation rows by the answers that measured them, out of fold if so.
+    """Return the decisions about the validation rows by the same answers as in the search.
 
-    `model`: gives the stages. `decisions`: the searched decision bits, with the validation rows. `rule`:
-    decides which answers are confident; by default that of the search. `promised`: least probability of an
-    answer for a promise, in addition.
+    With folds these are the out-of-fold answers. `model`: gives the stages. `decisions`: the searched
+    decision bits, with the validation rows. `rule`: decides which answers are confident; by default the rule
+    of the search. `promised`: least probability of an answer for a promise; `rule` holds as well.
     """
     asked = decisions.subclassifiers
     there = ~asked.rows.encoding.gaps(asked.rows.validation_rows)
@@ -177,9 +177,10 @@ def decide_on_demand(
 ) -> tuple[Decisions, str, BaseException | None]:
     """Return the decisions about rows whose stages buy features only for undecided rows.
 
-    `acquire`: gets row numbers and features, returns their values. `features`: the name that `acquire` knows
-    each feature by. `guess`: whether rejected rows get a class as well, in ``guesses``. `failure`, which it
-    returns: reason of an early end; empty otherwise. `cause`, which it returns: the exception of `acquire`.
+    `acquire`: gets row numbers and features, and returns their values. `features`: the name of each feature
+    in calls of `acquire`. `guess`: whether rejected rows get a class as well, in ``guesses``. `failure`,
+    which it returns: reason of an early end; empty otherwise. `cause`, which it returns: the exception of
+    `acquire`.
     """
     n_rows = as_count(n_rows, "n_rows", at_least=0)
     starts = model.encoding.starts
@@ -222,7 +223,7 @@ def stage_probabilities(
 ) -> NDArray[np.float64]:
     """Return the class probabilities of each row at the stage it reached, ``(n_rows, n_classes)``.
 
-    NaN without one.
+    NaN for a row that reached no stage.
     """
     found = np.full((len(rows), len(model.rule.thresholds)), np.nan)
     for number in set(reached.tolist()) - {0}:
@@ -255,7 +256,7 @@ class _Said:
 
 
 def _decisions(model: StagedModel, found: Followed, rows: NDArray[np.float64] | None = None) -> Decisions:
-    """Return the decisions of the stages; with `rows`, rows without an answer get a guess."""
+    """Return the decisions of the stages; with `rows`, each row without an answer gets a guess."""
     guesses = found.codes
     if rows is not None:
         guesses, here = guesses.copy(), np.flatnonzero((guesses == UNDECIDED) & (found.reached > 0))
@@ -266,7 +267,7 @@ def _decisions(model: StagedModel, found: Followed, rows: NDArray[np.float64] | 
 
 
 def _prices(model: StagedModel) -> NDArray[np.float64]:
-    """Return the price of a row up to each stage, ``(n_stages + 1,)``; the first entry, no stage, is 0."""
+    """Return the price of a row up to each stage, ``(n_stages + 1,)``; the first entry is 0, for no stage."""
     return np.array([0, *(stage.price for stage in model.stages)], dtype=np.float64) / model.costs.scale
 
 
@@ -288,7 +289,7 @@ def _failure(number: int, wanted: tuple[Any, ...], error: BaseException, *, is_p
 def _shaped(values: Any, n_rows: int, wanted: tuple[Any, ...]) -> Any:
     """Return the values of `acquire` after a check of their shape.
 
-    A frame's columns are taken by name if it has them.
+    Columns of a frame are taken by name if the frame has the names.
     """
     if hasattr(values, "iloc") and hasattr(values, "columns"):
         if all(name in values.columns for name in wanted):

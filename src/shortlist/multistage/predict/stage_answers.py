@@ -1,4 +1,4 @@
-"""Answers of the stages of a front's points to rows, before the threshold of a promise is known."""
+"""Answers that the stages of a front's points give to rows, before the threshold of a promise is known."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,8 +41,8 @@ class Figures:
     n_rows: int
     n_answered: float
     n_right: float
-    """Numbers of rows, of answered rows, and of right answers; by repeated choice means over its partitions,
-    which may be fractions.
+    """Numbers of rows, of answered rows, and of right answers. By repeated choice the three are means over
+    partitions, and may be fractions.
     """
     cost: float
     """Mean acquisition cost per row."""
@@ -98,8 +98,8 @@ def figures(
 ) -> Figures:
     """Return the figures of at least one row, from arrays of shape ``(times * n_rows,)``.
 
-    `said`, `truth`: class indices. -1 stands for no answer in `said`, and for an unknown class in `truth`.
-    `possible`: the least and the largest price of a row. `times`: how often each row is measured.
+    `said`, `truth`: class indices. In `said`, -1 stands for no answer; in `truth`, -1 stands for an unknown
+    class. `possible`: the least and the largest price of a row. `times`: how often each row is measured.
     """
     least, most = possible
     answered = said >= 0
@@ -121,7 +121,7 @@ NOT_CONFIDENT = -1.0
 class LabelledCodes(NamedTuple):
     """Encoded rows and their class indices; -1 for a class that nothing was fitted on.
 
-    `states`: state of each feature of each row, ``(n_rows, n_features)``; None: all have values.
+    `states`: state of each feature of each row, ``(n_rows, n_features)``; None: all features have values.
     """
 
     rows: NDArray[np.float64]
@@ -139,7 +139,9 @@ class StageAnswers(NamedTuple):
     right: Mask
     """Whether the answer is right, ``(n_rows,)``."""
     enters: Mask
-    """Mask of the rows with all purchases up to this stage, ``(n_rows,)``; other rows wait before it."""
+    """Mask of the rows whose features of all stages up to this stage are known, ``(n_rows,)``; other rows
+    wait before the stage.
+    """
     codes: NDArray[np.int64]
     """Class index of the answer, ``(n_rows,)``."""
 
@@ -149,7 +151,7 @@ def point_answers(
 ) -> list[list[StageAnswers]]:
     """Return the answers of the stages of each point.
 
-    `ask` gets a feature subset, and whether it is the last one.
+    `ask` gets the features known at a stage, and whether the stage is the last stage of the point.
     """
     known: dict[tuple[bytes, bool], StageAnswers] = {}
     found = []
@@ -173,7 +175,7 @@ def point_answers(
 
 
 def answers_as_chosen(problem: StageProblem, subset: Mask) -> StageAnswers:
-    """Return the answers of a subset's classifier about the selection rows, as in the search."""
+    """Return the answers that a subset's classifier gave about the selection rows in the search."""
     subclassifiers, rule = problem.decisions.subclassifiers, problem.decisions.rule
     rows = subclassifiers.rows
     there = np.asarray(~rows.encoding.gaps(rows.validation_rows)[:, subset].all(axis=1))
@@ -183,7 +185,7 @@ def answers_as_chosen(problem: StageProblem, subset: Mask) -> StageAnswers:
 def answers_of_model(
     asked: tuple[Any, float], rule: RejectRule, encoding: Encoding, given: LabelledCodes, subset: Mask
 ) -> StageAnswers:
-    """Return the answers of the fitted classifier of a subset, as about new rows.
+    """Return the answers of the fitted classifier of a subset about rows, treated as new rows.
 
     `asked`: the classifier, and the least probability of an answer.
     """
@@ -198,12 +200,12 @@ def answers_of_model(
 
 
 def count_staged(stages: Sequence[StageAnswers], thresholds: NDArray[np.float64]) -> AnswerCounts:
-    """Return the number of answered rows, and of right answers, at each threshold."""
+    """Return the number of answered rows, and the number of right answers, at each threshold."""
     return count_answers([one.scores for one in stages], [one.right for one in stages], thresholds)
 
 
 def outcomes(stages: Sequence[StageAnswers], threshold: float = 0.0) -> Followed:
-    """Return the outcomes of the rows where every stage also requires `threshold`."""
+    """Return the outcomes of the rows where a stage answers only with a score of at least `threshold`."""
     return follow(
         len(stages[0].scores),
         len(stages),
@@ -232,7 +234,8 @@ def measured_points(
 ) -> tuple[Figures, ...]:
     """Return the figures of each point of a front.
 
-    `answers` and the classes `truth` belong to the same rows.
+    `answers`: returns the answers of a stage to the rows that are measured. `truth`: class indices of these
+    rows.
     """
     assignments = front.decisions.astype(np.int8)
     asked = point_answers(assignments, answers)
@@ -255,7 +258,7 @@ def _answers(
     least: float | NDArray[np.float64],
     there: Mask,
 ) -> StageAnswers:
-    """Return the answers of one stage; a row without any value of a known feature is not answered."""
+    """Return the answers of one stage; a row that has no value in any known feature is not answered."""
     codes, confident = confident_answers(probabilities, rule, least)
     scores = np.where(confident & there, probabilities.max(axis=1, initial=0.0), NOT_CONFIDENT)
     return StageAnswers(scores, np.asarray(codes == labels), np.ones(len(labels), dtype=bool), codes)
@@ -270,17 +273,18 @@ def promised_front(
 ) -> tuple[Front, NDArray[np.float64]]:
     """Return a front with the promise of each point, at a confidence level for all points together.
 
-    Every stage of a point gets the same threshold besides those of its classes: raising it lets rows go on to
-    the next stage, and in the end be rejected. The selection rows decide which thresholds are tested in which
-    order; see :func:`shortlist.guarantees.promise.promise_each`.
+    Every stage of a point gets the same threshold, in addition to the thresholds of the classes. A higher
+    threshold sends more rows on to the next stage, and rejects more rows at the last stage. The selection
+    rows decide which thresholds are tested, and in which order; see
+    :func:`shortlist.guarantees.promise.promise_each`.
 
-    `front`, which it returns: each point with its values on the selection rows from its threshold on. A point
+    `front`, which it returns: each point with its values on the selection rows at its threshold. A point
     without a promise has the most promising threshold instead. A dominated point is left out; a promised
-    point only if another promised one dominates it. The extras are those of the given front, without
-    ``n_tied``. ``promised`` is a bool for each point, ``promises`` its guarantee as plain data, and
+    point is left out only if another promised point dominates it. The extras are those of the given front,
+    without ``n_tied``. ``promised`` is a bool for each point, ``promises`` its guarantee as plain data, and
     ``answer_from`` its least score of an answer. ``promised_instead`` is the largest share that could have
-    been promised where no promise holds. ``without_promise`` holds the points before. `coverage`, which it
-    returns: share of answered selection rows of each point, ``(n_points,)``.
+    been promised where no promise holds. ``without_promise`` holds the points of the given front. `coverage`,
+    which it returns: share of answered selection rows of each point, ``(n_points,)``.
     """
     rule, encoding = problem.decisions.rule, problem.decisions.subclassifiers.rows.encoding
     assignments = front.decisions.astype(np.int8)
@@ -320,10 +324,10 @@ def measures_from(
     chose: Sequence[Sequence[StageAnswers]],
     thresholds: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """Return :meth:`StageProblem.measures` where each point answers from its own threshold on.
+    """Return :meth:`StageProblem.measures`, with a least probability of an answer for each point.
 
     `assignments`, ``(n_points, n_features)``. `chose`: answers of the stages of each point on the selection
-    rows. `thresholds`, ``(n_points,)``.
+    rows. `thresholds`, ``(n_points,)``: the least probabilities.
     """
     measures = np.empty((len(assignments), problem.n_measures), dtype=np.int64)
     words = problem.decisions.subclassifiers.rows.n_words
@@ -348,7 +352,7 @@ def _kept(
 ) -> NDArray[np.int64]:
     """Return the indices of the points that stay: a kept promise counts as one more objective.
 
-    Of equals the first stays.
+    Of equal points the first stays.
     """
     order = np.argsort(~promised, kind="stable")
     _, first = np.unique(problem.vectors(measures[order]), axis=0, return_index=True)

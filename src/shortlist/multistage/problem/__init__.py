@@ -1,1 +1,1 @@
-"""Problem of stages: prices, stages, and the confidence of predictions."""
+"""Prices of features, stage assignments, and thresholds of confidence: the parts of a problem of stages."""

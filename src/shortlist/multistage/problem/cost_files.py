@@ -1,4 +1,4 @@
-"""Prices of features from a file: groups, needs of lines, judges, and further columns of numbers."""
+"""Prices of features from a file, with groups, needs, judges, and further columns of numbers."""
 
 import contextlib
 import math
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 PRICED_WORDS = tuple(
     form(name) for name in ("group", "feature", "test", "name") for form in (str.lower, str.title, str.upper)
 )
-"""Columns of a file of prices whose cells are words even where all of them are numbers."""
+"""Columns of a file of prices whose cells are words, even if every cell looks like a number."""
 
 KNOWN_NAMES = ("feature", "test", "name", "cost", "discount_cost", "group", "needs", "dataset")
-"""Names of the columns with a meaning in a file of prices, in small letters."""
+"""Names of the columns with a meaning in a file of prices, in lower case."""
 
 
 def known_names(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the table with :data:`KNOWN_NAMES` in small letters and without units.
+    """Return the table with the names of :data:`KNOWN_NAMES` in lower case and without units.
 
-    A name stays as it is where several columns share it.
+    If several columns would get the same name, their names stay unchanged.
 
     >>> import pandas as pd
     >>> list(known_names(pd.DataFrame(columns=["Feature", "Cost (EUR)", "hours"])).columns)
@@ -57,18 +57,18 @@ def read_costs(
     path : path
         Columns ``feature`` (or ``test``) and ``cost``; where tests share a first price also ``discount_cost``
         (the price when another test of the group was already bought) and ``group`` (empty: none). Further
-        columns of numbers, such as hours, are attributes. Or columns ``name`` and ``cost``, the prices of
-        judges: one is paid once for all columns ``name:class`` that hold the judge's probabilities. A column
-        ``needs`` names other lines of the file that must be bought as well, with ``;`` between several; these
-        lines need not be features.
+        columns of numbers, such as hours, are attributes. Instead, columns ``name`` and ``cost`` give the
+        prices of judges: a judge's price is paid once for all columns ``name:class``, which hold the judge's
+        probabilities. A column ``needs`` names other lines of the file that must be bought as well, with
+        ``;`` between the names. The named lines may be features or not.
     names : sequence of str
-        The features that need a price; apart from them the file may only name columns in `dropped`.
+        The features that need a price; any other name in the file must be in `dropped`.
     dataset : str, optional
-        Keep only the rows with this name in their column ``dataset``; the file must have some.
+        Keep only the rows with this name in their column ``dataset``; the file must have such rows.
     dropped : sequence of str, optional
-        Columns of the table that are no features: their prices are passed over.
+        Columns of the table that are no features; the prices of these columns are ignored.
     notes : list of str, optional
-        Gets a sentence about prices that were passed over, and about how the file was read.
+        Gets a sentence about ignored prices, and about how the file was read.
     wanted : sequence of str, optional
         Further columns that are attributes wherever they exist; other columns are attributes if all cells are
         numbers.
@@ -79,7 +79,8 @@ def read_costs(
         If the file cannot be read or lacks a column.
     BadInputError
         If a price is missing or unusable, or no row is of `dataset`, or the surcharge of the first purchase
-        differs within a group: then the price of a set would depend on the order of buying.
+        differs within a group. With different surcharges, the price of a set would depend on the order of
+        buying.
     """
     table = known_names(read_table(path, notes, words=PRICED_WORDS))
     if dataset is not None:
@@ -164,7 +165,7 @@ def _discounted(
 ) -> tuple[dict[str, str], dict[str, Fraction]]:
     """Return the group of each line and the first price of each group.
 
-    In `full`, lines of a group get the price of later purchases.
+    `full`: changed in place; a line of a group gets the price of later purchases.
     """
     groups: dict[str, str] = {}
     first: dict[str, Fraction] = {}
@@ -201,7 +202,8 @@ def _needs_of(table: "pd.DataFrame", key: str) -> dict[str, list[str]]:
 def _word(told: Any) -> str:
     """Return a cell as a name.
 
-    A column with gaps is read as fractions; a whole number in it is written without its fraction.
+    pandas reads a column of whole numbers with gaps as floating-point numbers; a whole number is written
+    without ".0".
     """
     return str(int(told)) if isinstance(told, float) and told.is_integer() else str(told)
 
@@ -209,11 +211,10 @@ def _word(told: Any) -> str:
 def _paid_once(
     lines: Iterable[str], names: Sequence[str], needed: set[str], *, judges: bool
 ) -> dict[str, str]:
-    """Return the lines that are no features, and the thing that each pays for.
+    """Return the thing that is paid for each needed line, and for each column of a judge, by name.
 
-    A needed line pays for itself, and a judge for its columns.
-
-    A judge of columns ``name:class`` is paid once for all of them.
+    The thing of a needed line is the line itself; a line that is a feature is left out. The thing of a column
+    ``name:class`` is the judge's line, paid once.
     """
     others = [one for one in lines if one not in names]
     things = {one: one for one in others if one in needed}

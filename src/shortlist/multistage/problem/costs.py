@@ -27,15 +27,17 @@ def shared_needs(
 ) -> tuple[Mask, list[Fraction], list[Fraction], list[str]]:
     """Turn needs into groups with a first price: each needed feature or thing becomes a group of its own.
 
-    A feature that others need becomes free itself, and opens the group that has its price. Raises
-    BadInputError if a need is neither a feature nor has a first price, or if an unknown name has needs.
+    The price of a needed feature moves to the feature's group: the feature itself is then free, and opens the
+    group. Raises BadInputError if a need is neither a feature nor has a first price, or if an unknown name
+    has needs.
 
-    `needs`: the needs of each feature, which may have needs themselves; a string is one name. `prices`: in
-    the order of the columns. `groups`: features that share a first price. `order`: the groups in their order.
-    `opens`, which it returns: the groups that each feature opens through its needs, ``(n_features,
-    n_groups)``; the groups of `order` come first. `prices`, which it returns: prices of the features beside
-    the groups. `first_prices`, which it returns: first prices of all groups. `order`, which it returns: names
-    of all groups: those given, then the needed features and things.
+    `needs`: the needs of each feature; a need may have needs as well; a string is one name. `prices`: in the
+    order of the columns. `groups`: group by feature, for features that share a first price. `things`: first
+    price by name. `order`: the groups in their order. `opens`, which it returns: the groups that each feature
+    opens through its needs, ``(n_features, n_groups)``; the groups of `order` come first. `prices`, which it
+    returns: prices of the features beside the groups. `first_prices`, which it returns: first prices of all
+    groups. `order`, which it returns: names of all groups: the given groups, then the needed features and
+    things.
     """
     needs = {name: [wanted] if isinstance(wanted, str) else wanted for name, wanted in needs.items()}
     known = [*prices, *things]
@@ -87,13 +89,15 @@ def _all_needed(feature: str, needs: Mapping[str, Sequence[str]], groups: Mappin
 class CostAttribute:
     """Numbers beside the price, such as hours, in whole units of 1 / `scale`.
 
-    Purchases of one stage happen at the same time, so a stage takes the largest number of its new items. A
+    Purchases of one stage happen at the same time, so a stage takes the largest number among its new items. A
     row takes the sum over the stages that it went through.
     """
 
     name: str
     values: NDArray[np.int64]
-    """Number of each feature, and of each group when it is opened, ``(n_features + n_groups,)``."""
+    """Number of each feature, then of each group, ``(n_features + n_groups,)``. A group's number counts in
+    the stage that opens the group.
+    """
     scale: int
     """Number of units in one of the user's units."""
 
@@ -101,17 +105,17 @@ class CostAttribute:
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class FeatureCosts:
-    """Prices of features in whole units of 1 / `scale`; build with :func:`feature_costs`.
+    """Prices of features in whole units of 1 / `scale`; built by :func:`feature_costs`.
 
-    The price of a feature set is the sum of its features' `prices`, plus, once for every group that has a
-    feature in the set, the group's `first_prices` entry (Turney 1995: one blood sample serves several tests).
-    A feature may need several groups, as the answer of a judge needs every text that the judge reads.
+    The price of a feature set is the sum of its features' `prices`, plus the `first_prices` entry of each
+    group with a feature in the set, counted once (Turney 1995: one blood sample serves several tests). A
+    feature may need several groups, as the answer of a judge needs every text that the judge reads.
     """
 
     names: tuple[str, ...]
     """Names of the features, in the order of the columns."""
     prices: NDArray[np.int64]
-    """Price of each feature when its group, if it has one, is already open, ``(n_features,)``."""
+    """Price of each feature without its group's first price, ``(n_features,)``."""
     groups: NDArray[np.int64]
     """Group of each feature, ``(n_features,)``; -1 for none."""
     first_prices: NDArray[np.int64]
@@ -119,7 +123,9 @@ class FeatureCosts:
     scale: int
     """Number of units in one unit of the user's money."""
     needs: Mask | None = None
-    """Mask of the groups that a feature opens besides its own, ``(n_features, n_groups)``; None: none."""
+    """Mask of the groups that a feature opens besides its own group, ``(n_features, n_groups)``; None: no
+    groups.
+    """
     attributes: tuple[CostAttribute, ...] = ()
     """Further numbers of each feature, such as hours."""
 
@@ -157,7 +163,7 @@ class FeatureCosts:
         return np.concatenate([masks, np.stack(opened, axis=-1)] if opened else [masks], axis=-1)
 
     def taken(self, chain: Mask, attributes: Sequence[CostAttribute]) -> NDArray[np.int64]:
-        """Return the amount of each attribute per stage, in units: the largest number of its new items.
+        """Return the amount of each attribute per stage, in units: the largest number among the new items.
 
         `taken`, which it returns, ``(..., n_stages, n_attributes)``.
         """
@@ -202,7 +208,7 @@ def feature_costs(
         Price of the first feature of a group on top of its own.
     needs : mapping from feature to names, optional
         Other features, or things with a first price, that must be bought for a feature. A need is paid once,
-        together with its own needs, however many features share it and whether or not it is also read as a
+        together with its own needs, even if several features share the need, or the need is also read as a
         feature. A string is one name.
     attributes : mapping from name to mapping from feature to number, optional
         Further numbers of each feature, at least 0, that may be objectives of stages: a stage takes the
@@ -213,7 +219,7 @@ def feature_costs(
     Raises
     ------
     BadInputError
-        If a price or a number is missing, negative or no number, or belongs to an unknown name.
+        If a price or a number is missing, negative or not numeric, or belongs to an unknown name.
 
     Examples
     --------
@@ -222,14 +228,14 @@ def feature_costs(
     >>> int(costs.price([True, True])) / costs.scale
     13.5
 
-    Two judges read a transcript, which is paid with the first judge only.
+    Two judges read a transcript; its price is paid once, with the first judge.
 
     >>> costs = feature_costs({"a": 1, "b": 2}, ["a", "b"], first_prices={"transcript": 10},
     ...     needs={"a": ["transcript"], "b": ["transcript"]})
     >>> costs.price([[True, False], [True, True]]).tolist()
     [11, 13]
 
-    Two tests at once take as long as the longer one; one after the other they take the sum.
+    Two tests in one stage take as long as the longer test; in two stages the hours add up.
 
     >>> costs = feature_costs({"a": 1, "b": 2}, ["a", "b"], attributes={"hours": {"a": 3, "b": 24}})
     >>> costs.taken(np.array([[True, True]]), costs.attributes).tolist()
@@ -290,7 +296,7 @@ def _attribute(
     order: Sequence[str],
     first_prices: Mapping[str, Any],
 ) -> CostAttribute:
-    """Read the numbers of an attribute; a feature that others need has its number at its group."""
+    """Read the numbers of an attribute; a needed feature has its number at its group."""
     unknown = [one for one in given if one not in names and one not in first_prices]
     if unknown:
         check_known(f"the attribute {attribute!r}", {unknown[0]: 0}, names)
@@ -341,7 +347,7 @@ def _by_feature(costs: Mapping[str, Any] | Sequence[float] | None, names: tuple[
 
 
 def check_known(argument: object, given: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Raise BadInputError for names that are no columns; the error proposes the nearest column left."""
+    """Raise BadInputError for names that are no columns; the error proposes the nearest unnamed column."""
     unknown = [name for name in given if name not in names]
     if unknown:
         left = [name for name in names if name not in given]

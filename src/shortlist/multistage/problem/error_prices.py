@@ -1,4 +1,4 @@
-"""Prices of errors: of a wrong answer by class, and of a person who decides."""
+"""Prices of errors: the price of a wrong answer by class, and the price of a person who decides."""
 
 import math
 from dataclasses import dataclass
@@ -20,35 +20,38 @@ from shortlist.pickles import saved_from
 class ErrorPrices:
     """Costs of errors in whole units of 1 / `scale`.
 
-    Probabilities of classes are weighed by the cost of missing the class, so that the most probable one is
-    the answer of least expected cost. The last stage answers if an answer is expected to cost no more than a
-    person.
+    The probability of each class is weighed by the cost of missing the class, so that the class of largest
+    weighed probability is the answer of least expected cost. The last stage answers if the expected cost of
+    the answer is at most the price of a person.
     """
 
     losses: tuple[int, ...]
-    """Cost in units of a wrong answer about a row of each class."""
+    """Cost of a wrong answer about a row of each class, in units."""
     hand_over: int | None
-    """Price in units of a person, who decides rows without an answer; None: the last stage answers every
+    """Price in units of a person, who decides the rows without an answer. None: the last stage answers every
     row.
     """
     scale: int
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """Factors of the class probabilities, from 1."""
+        """Factors of the class probabilities; the least factor is 1."""
         return tuple(loss / min(self.losses) for loss in self.losses)
 
     @property
     def unanswered(self) -> int:
-        """Cost in units of a row without an answer: a person, or the dearest error where there is none."""
+        """Cost of a row without an answer, in units.
+
+        The cost is the price of a person, or of the dearest error where no person decides.
+        """
         return max(self.losses) if self.hand_over is None else self.hand_over
 
     @property
     def last_rule(self) -> RejectRule:
         """Rule of the last stage: least weighed probability of an answer, by class.
 
-        Errors about two classes cost u and v, and a person P. An answer of the first class costs P at most
-        if its weighed probability is at least (1 - P/v) / (1 - P/v + P/u).
+        Let errors about the first and the second class cost u and v, and a person P. An answer of the first
+        class costs P at most if its weighed probability is at least (1 - P/v) / (1 - P/v + P/u).
         """
         n = len(self.losses)
         always = 0.5 / n

@@ -29,9 +29,9 @@ class RejectRule:
 
 
 def reject_rule(confidence: float | Mapping[Any, float], classes: NDArray[Any]) -> RejectRule:
-    """Return the rule of p̂, which is one number or one per class.
+    """Return the rule of the thresholds p̂: one number for all classes, or one number per class.
 
-    Raises BadInputError if a threshold is outside (0, 1], or a class has none.
+    Raises BadInputError if a threshold is outside (0, 1], or a class has no threshold.
     """
     labels = classes.tolist()
     if isinstance(confidence, Mapping):
@@ -58,11 +58,10 @@ def reject_rule(confidence: float | Mapping[Any, float], classes: NDArray[Any]) 
 def confident_answers(
     probabilities: NDArray[np.float64], rule: RejectRule, least: float | NDArray[np.float64] = 0.0
 ) -> tuple[NDArray[np.int64], Mask]:
-    """Return the index of the most probable class per row, and whether it is confident.
+    """Return the index of the most probable class per row, and whether the probability is confident.
 
-    Of equally probable classes the first is taken.
-
-    `least`: further least probability, for all rows or one for each row.
+    Of equally probable classes the first is taken. `least`: further least probability, for all rows or one
+    for each row.
     """
     labels = probabilities.argmax(axis=1)
     best = probabilities[np.arange(len(labels)), labels]

@@ -1,8 +1,8 @@
 """Ordered partitions of features into stages, written as chromosomes.
 
 A *stage assignment* ``[Q]`` (Sec. 3.1 of :cite:t:`Hamilton2022`) gives every feature the number, from 0, of
-the stage that acquires it; -1 removes the feature from all stages (the paper's Sec. 5.1). It is feasible when
-no stage number below the largest is missing.
+the stage that acquires it; -1 removes the feature from all stages (the paper's Sec. 5.1). It is feasible if
+no stage number below its largest is missing.
 """
 
 import math
@@ -22,7 +22,7 @@ REMOVED = -1
 def stage_counts(assignments: NDArray[np.int8]) -> NDArray[np.int64]:
     """Return the number of stages ‖Q‖ of each assignment, ``(n_assignments,)``.
 
-    `assignments`, ``(n_assignments, n_features)``, without gaps.
+    `assignments`, ``(n_assignments, n_features)``, without missing stage numbers.
     """
     return np.asarray(assignments.max(axis=1), dtype=np.int64) + 1
 
@@ -40,8 +40,8 @@ def has_gaps(assignment: ArrayLike) -> bool:
 def compress(assignments: ArrayLike) -> NDArray[np.int8]:
     """Renumber stages densely, in their order (``compress`` of Sec. 3.1).
 
-    The paper's loop replaces j + 1 by a missing j and never ends when two numbers in a row are missing. So
-    the stages are ranked instead, with the same result wherever that loop ends.
+    The paper's loop replaces j + 1 by a missing j, and does not end if two numbers in a row are missing. So
+    the stages are ranked instead; the result is the same wherever the paper's loop ends.
 
     `assignments`, ``(n_features,)``: stage numbers from 0, -1 for removed features. Not modified.
 
@@ -83,7 +83,7 @@ def space_size(n_features: int, max_stages: int) -> int:
 def completions(n_features: int, max_stages: int, *, removal: bool = False) -> NDArray[np.int64]:
     """Return the number of ways in which m features can follow in at most s stages, as a table ``[m, s]``.
 
-    1 where m is 0. With `removal` any of the features may be left out.
+    The entry is 1 where m is 0. With `removal` any of the features may be left out.
 
     >>> completions(2, 2).tolist(), completions(2, 2, removal=True).tolist()
     ([[1, 1, 1], [0, 1, 1], [0, 1, 3]], [[1, 1, 1], [1, 2, 2], [1, 4, 6]])
@@ -108,8 +108,8 @@ def acquired(assignments: NDArray[np.int8], max_stages: int) -> Mask:
 def assignment_of_chain(chain: Sequence[int], n_features: int, *, removal: bool = False) -> NDArray[np.int8]:
     """Turn growing feature sets, as bit masks, into an assignment.
 
-    `chain`: feature set after each stage, holding the one before; bit i stands for feature i. `removal`:
-    features in no set are removed; otherwise they form one more, last stage.
+    `chain`: feature set after each stage, which contains the previous set; bit i stands for feature i.
+    `removal`: whether features in no set are removed; if false, these features form one more stage, the last.
 
     >>> assignment_of_chain([0b01], 2), assignment_of_chain([0b01], 2, removal=True)
     (array([0, 1], dtype=int8), array([ 0, -1], dtype=int8))

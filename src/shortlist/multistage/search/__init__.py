@@ -1,1 +1,1 @@
-"""Search for the best stage assignments: enumeration with proof, and evolution."""
+"""Search for the best stage assignments: enumeration with proof, windows, and evolution."""

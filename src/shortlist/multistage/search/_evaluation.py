@@ -1,5 +1,5 @@
 # ruff: noqa: C901, PLR0912, PLR0917  # kernels take their state as arguments and keep their loops flat
-"""Kernels that measure stage assignments on decision bits, and rank the measurements."""
+"""Kernels that measure stage assignments on decision bits, and compare the measures."""
 
 from typing import NamedTuple
 
@@ -13,11 +13,12 @@ CONCLUSIVE, CREDIT, COST, FALSE_POSITIVES, STAGES, WORST, EVALUATION, LOST, ERRO
 """Columns of the measures.
 
 In order: conclusive rows; their credit; the price of all rows; rows wrongly called positive; stages; the
-price of the dearest row; the price of all calls of classifiers; the price of wrong answers; the same with the
-price of the waiting rows, if this is the last stage; the price of a row that goes through all stages.
+price of the dearest row; the price of all calls of classifiers; the price of wrong answers; the price of
+wrong answers and of the waiting rows, if this is the last stage; the price of a row that goes through all
+stages.
 """
 N_MEASURES = 10
-"""Number of fixed measures. A column for each attribute follows: its amount for all rows, or for a row that
+"""Number of fixed measures. Each attribute has one more column: its amount for all rows, or for a row that
 goes through all stages.
 """
 
@@ -32,7 +33,7 @@ class StageScoring(NamedTuple):
     unit: int
     """Credit of a right decision."""
     negatives: Words
-    """Bit mask of the rows that count as false positives where their answer is wrong."""
+    """Bit mask of the rows that count as false positives if their answer is wrong."""
     losses: Longs
     """Cost of a wrong answer about a row of each class; empty where errors are only counted."""
     unanswered: int
@@ -49,24 +50,24 @@ class Taken(NamedTuple):
 
 
 class StageCall(NamedTuple):
-    """Classifier bits and prices of one stage of an assignment."""
+    """Whether an attribute counts once, for a row that goes through all stages; false: for every row."""
 
     slot: int
-    """Slot of its classifier's bits."""
+    """Slot of the decision bits of the stage's classifier."""
     paid: int
     """Price that a row has paid before the stage."""
     price: int
     """Price that a row has paid after the stage."""
     call_price: int
-    """Price of a call of its classifier."""
+    """Price of a call of the stage's classifier."""
 
 
 class StagedRows(NamedTuple):
-    """Rows at stages: of one assignment, or of each prefix of one."""
+    """Rows at the stages of one assignment, or after each prefix of an assignment."""
 
     bits: WordBlock
-    """Bit masks by slot: rows with a confident answer, and rows with a confident and right one. With costs of
-    errors the same two of the last stage follow.
+    """Bit masks by slot: rows with a confident answer, and rows with a confident and right answer. With costs
+    of errors the two masks of the last stage follow.
     """
     waiting: WordTable
     """Bit masks of the waiting rows."""
@@ -86,11 +87,11 @@ def add_stage(
 ) -> None:
     """Send the waiting rows through one more stage: write its measures, and the rows that wait after it.
 
-    This defines every measure but those of attributes. All measures except the conclusive rows, their credit
-    and the cost of errors only grow from stage to stage, which a walk relies on. `before`, `after`: rows of
-    the tables of `rows`, read and written, which may be the same; a view of each would take longer than the
-    work on it. `n_rows`: number of all validation rows. `weighs`: whether wrong answers differ in cost or
-    credit.
+    This defines every measure but those of attributes. From stage to stage no measure gets smaller, except
+    the conclusive rows, their credit and the cost of errors; a walk relies on this. `before`, `after`:
+    indices of the rows in the tables of `rows` that are read and written; the two may be equal. Indices are
+    passed because a view of a row would take longer than the work on the row. `n_rows`: number of all
+    validation rows. `weighs`: whether wrong answers differ in cost or credit.
     """
     bits, waiting, measures, slot = rows.bits, rows.waiting, rows.measures, stage.slot
     penalties, unit = scoring.penalties, scoring.unit
@@ -143,9 +144,9 @@ def measure(
     scoring: StageScoring,
     measures: Longs,
 ) -> None:
-    """Measure assignments, by the `slots` of their stages (-1: none) and the prices by stage and call.
+    """Measure assignments, given the slot, the price and the call price of each stage.
 
-    `taken`: amounts of each attribute by stage.
+    `slots`: slot of each stage, -1 for no stage. `taken`: amounts of each attribute by stage.
     """
     n_rows = 0
     for w in range(len(everyone)):
@@ -171,7 +172,7 @@ def measure(
 
 @kernel("int64(int64[:, ::1], int64[::1], int64[::1], int64, int64)")
 def compare_rows(points: Longs, credits_: Longs, conclusive: Longs, a: int, b: int) -> int:
-    """Return 1 if row a is better than b in an objective, plus 2 if it is worse in one.
+    """Return 1 if row a is better than b in an objective, plus 2 if row a is worse than b in an objective.
 
     `points` are minimised; ``credits_ / conclusive`` (0 / 0 is 0) is maximised and compared by
     cross-multiplication.
@@ -195,7 +196,7 @@ def compare_rows(points: Longs, credits_: Longs, conclusive: Longs, a: int, b: i
 def domination_levels(points: Longs, credits_: Longs, conclusive: Longs) -> Longs:
     """Return the index t of the level E_t of each row (Sec. 3.3.1), ``(n_rows,)``.
 
-    Non-dominated rows have 0, and rows that only these dominate have 1, and so on.
+    Non-dominated rows have level 0. Rows dominated by rows of level 0 only have level 1, and so on.
     """
     n = len(points)
     levels = np.zeros(n, dtype=np.int64)

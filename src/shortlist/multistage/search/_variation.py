@@ -1,7 +1,7 @@
 # ruff: noqa: PLR0917  # kernels take their state as arguments and keep their loops flat
 """Kernels of EMSCO's mutation and recombination.
 
-Every random number comes in as a uniform draw from [0, 1).
+The caller passes every random number as a uniform draw from [0, 1).
 """
 
 from typing import NamedTuple, TypeAlias
@@ -21,16 +21,16 @@ class Mutation(NamedTuple):
     max_stages: int
     """Largest number of stages."""
     rate: float
-    """Probability that a feature moves."""
+    """Probability that a feature gets another stage."""
     cumulative: FloatTable
     """``cumulative[m]`` is the distribution function of BB(m, 1, β)."""
     removal: float
-    """Probability that a feature is removed when it moves."""
+    """Probability that a feature is removed when its stage changes."""
 
 
 @kernel("int64(int8[::1])", makes_arrays=True)
 def compress_row(assignment: Chromosomes) -> int:
-    """Renumber the stages of one assignment densely, in place; return their number."""
+    """Renumber the stages of one assignment densely, in place; return the number of stages."""
     used = np.zeros(129, dtype=np.int64)
     for i in range(len(assignment)):
         if assignment[i] >= 0:
@@ -51,7 +51,7 @@ def mutate_row(assignment: Chromosomes, mutation: Mutation, gates: Floats, draws
     """Mutate one assignment in place (Algorithm 1).
 
     A draw below the probability of removal removes the feature, and the rest of [0, 1) is stretched over the
-    distribution. A removed feature may always come back.
+    distribution of stages. A removed feature may return to a stage.
     """
     max_stages, rate, removal = mutation.max_stages, mutation.rate, mutation.removal
     cumulative = mutation.cumulative
@@ -100,7 +100,10 @@ def recombine_rows(
     picks: Floats,
     child: Chromosomes,
 ) -> None:
-    """Write the child of two assignments (Algorithm 2); a pick below ½ takes the feature from the first."""
+    """Write the child of two assignments (Algorithm 2).
+
+    A pick below ½ takes the stage of a feature from `first`, any other pick from `second`.
+    """
     for i in range(len(child)):
         parent = first[i] if picks[i] < 0.5 else second[i]
         own = n_first if picks[i] < 0.5 else n_second

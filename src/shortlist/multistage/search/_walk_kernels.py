@@ -1,7 +1,7 @@
 """Kernels that walk through every chain of growing feature sets, which is every stage assignment.
 
-A chain M1 ⊂ M2 ⊂ … of bit masks is an ordered partition: features in no set are removed, or form one more,
-last stage. A node is a prefix of chains; all that matters about it are its waiting rows and its measures.
+A chain M1 ⊂ M2 ⊂ … of bit masks is an ordered partition: features in no set are removed, or form one more
+stage, the last. A node is a prefix of chains. The walk keeps the waiting rows and the measures of a node.
 """
 
 from typing import Annotated, NamedTuple
@@ -27,13 +27,13 @@ from shortlist.multistage.search._evaluation import (
 )
 
 PLACE = record_type("depth", "first", "looked")
-"""Position of a walk: its depth, 0 before the first set; the index of that set; the number of chains
+"""Position of a walk: its depth, 0 before the first set; the index of the first set; the number of chains
 visited.
 """
 
 ADDED_AT_ONCE = 2
-"""Largest number of outcomes that one node adds: its own, and that of a last stage with all other
-features.
+"""Largest number of outcomes that one node adds: the node's own outcome, and the outcome with all other
+features in a last stage.
 """
 
 UNSEEN = 2**62
@@ -44,25 +44,25 @@ class Space(NamedTuple):
     """Numbers about feature subsets that a walk needs, indexed by bit mask."""
 
     bits: WordBlock
-    """Bit masks of the confidently answered rows, and of the confident and right ones."""
+    """Bit masks of the rows with a confident answer, and of the rows with a confident and right answer."""
     reach: WordBlock
-    """Unions of these two masks over all supersets of each subset."""
+    """Unions of the two masks in `bits` over all supersets of each subset."""
     prices: Longs
     """Price of the features for a row."""
     least_steps: Longs
-    """Least price of any further purchase."""
+    """Least price of any further purchase after each subset."""
     call_prices: Longs
-    """Price of a call of the classifier."""
+    """Price of a call of the classifier of each subset."""
     least_calls: Longs
-    """Least price of a call of any classifier with more features."""
+    """Least price of a call of any classifier with more features than each subset."""
     bought: FlagTable
-    """Mask of the bought items that take an amount of any attribute."""
+    """Mask of the items in each subset that take an amount of any attribute."""
     amounts: LongTable
-    """Amounts of each attribute that an item takes, ``(n_bought, n_attributes)``; not indexed by bit mask."""
+    """Amounts of each attribute by item, ``(n_bought, n_attributes)``; not indexed by bit mask."""
     least_taken: LongTable
     """Least amount of each attribute that any further purchase takes."""
     of_paths: Flags
-    """Whether each attribute counts once, for a row that goes through all stages, and not for every row."""
+    """Whether an attribute counts once, for a row that goes through all stages; false: for every row."""
 
 
 class Path(NamedTuple):
@@ -71,7 +71,7 @@ class Path(NamedTuple):
     chain: Longs
     """Bit mask of the features of each node."""
     added: Longs
-    """Bit mask of the features that a stage adds to the one before."""
+    """Bit mask of the features that each node's last stage adds to the set of the node before."""
     waiting: WordTable
     """Bit masks of the rows that wait after a node; all rows at the root."""
     measures: LongTable
@@ -88,14 +88,14 @@ class WalkArchive(NamedTuple):
     ties: Longs
     """Number of assignments with each outcome."""
     chains: LongTable
-    """Chain of one assignment with the outcome: the one with the least first set. A single stage has no sets
-    and comes last.
+    """Chain of one assignment with the outcome: the assignment with the least first set. A single stage has
+    no sets, and comes last.
     """
     size: Longs
     """Number of outcomes, ``(1,)``."""
     least: Longs
-    """Least known cost with c conclusive rows, r of them right, at index c(c + 1)/2 + r. Empty where other
-    objectives decide too.
+    """Least known cost with c conclusive rows, of which r are right, at index c(c + 1)/2 + r. Empty where
+    other objectives decide too.
     """
 
 
@@ -115,7 +115,9 @@ class Rules(NamedTuple):
     removal: bool
     """Whether features may be left out."""
     prune: bool
-    """Whether nodes that cannot lead to a better outcome are left out; a node that may tie never is."""
+    """Whether nodes that cannot lead to a better outcome are left out; a node that may lead to a tie is
+    always visited.
+    """
     weighs: bool
     """Whether wrong answers differ in cost or credit."""
     grows: bool
@@ -126,7 +128,10 @@ class Rules(NamedTuple):
 
 @kernel("int64(int64, int64, int64, Space)")
 def taken(attribute: int, before: int, mask: int, space: Space) -> int:
-    """Return the amount of an attribute that a stage takes between two sets: its largest new one."""
+    """Return the amount of an attribute that a stage takes: the largest amount of its new items.
+
+    `before`, `mask`: features before and after the stage, as bit masks.
+    """
     largest = 0
     for one in range(space.amounts.shape[0]):
         if space.bought[mask, one] and not space.bought[before, one]:
@@ -136,9 +141,10 @@ def taken(attribute: int, before: int, mask: int, space: Space) -> int:
 
 @kernel("int64(int64[::1], int64[::1], int64, int64)")
 def next_node(chain: Longs, added: Longs, full: int, depth: int) -> int:
-    """Return the depth of the next node: smaller additions at this depth, then back; 0 after the last node.
+    """Return the depth of the next node; 0 after the last node.
 
-    The first set of a chain stays unchanged, so that a walk from it ends at depth 1.
+    The order is: smaller additions at this depth, then the depth before. The first set of a chain stays
+    unchanged, so a walk from the first set ends at depth 1.
     """
     while depth > 1:
         added[depth] = (added[depth] - 1) & (full & ~chain[depth - 1])
@@ -152,7 +158,7 @@ def next_node(chain: Longs, added: Longs, full: int, depth: int) -> int:
 def compare_measures(first: LongTable, a: int, second: LongTable, b: int, rules: Rules) -> int:
     """Compare row `a` of `first` with row `b` of `second` by the used objectives.
 
-    Return 1 if it is better in one, plus 2 if it is worse in one.
+    Return 1 if row `a` is better in an objective, plus 2 if row `a` is worse in an objective.
     """
     answer, goals = 0, rules.goals
     if rules.uses[CONCLUSIVE]:
@@ -224,8 +230,9 @@ def compare_with_all(path: Path, row: int, count: int, depth: int, rules: Rules,
 def offer(path: Path, row: int, count: int, depth: int, rules: Rules, archive: WalkArchive) -> None:
     """Add the `count` assignments with the measures of a path's row to an archive with room for one more.
 
-    `depth`: depth of the last set of the chain to keep. If an entry dominates the outcome, it also dominates
-    all outcomes of the same cost with as many conclusive and right rows; these are not compared any more.
+    `depth`: depth of the last set of the kept chain. If an entry dominates the outcome, the entry also
+    dominates all outcomes of the same cost with as many conclusive and right rows; such outcomes are rejected
+    without a comparison from then on.
     """
     measures, least = path.measures, archive.least
     if len(least):
@@ -241,7 +248,7 @@ def offer(path: Path, row: int, count: int, depth: int, rules: Rules, archive: W
 def advance(path: Path, depth: int, mask: int, space: Space, scoring: StageScoring, rules: Rules) -> None:
     """Send the rows that wait at a depth through a stage.
 
-    Their measures, and the rows that still wait, are written one level deeper.
+    The measures, and the rows that still wait, are written one level deeper.
     """
     before, measures = path.chain[depth], path.measures
     entering = rules.n_rows - measures[depth, CONCLUSIVE]
@@ -255,7 +262,7 @@ def advance(path: Path, depth: int, mask: int, space: Space, scoring: StageScori
 
 
 class LastStages(NamedTuple):
-    """Numbers that decide about the last stages after a node; few, as they are passed for every node."""
+    """Numbers that decide about the last stages after a node, kept few because every node passes them."""
 
     bits: WordBlock
     prices: Longs
@@ -267,19 +274,23 @@ class LastStages(NamedTuple):
     before: int
     """Bit mask of the features of the node."""
     entering: int
-    """Number of waiting rows."""
+    """Number of rows that wait at the node."""
     n_rows: int
     right: int
-    """Numbers of all validation rows, and of the rows decided right so far."""
+    """Numbers of all validation rows, and of the rows with a right answer so far."""
     paid: int
-    """Price that all rows have paid, without the node's features for the waiting rows."""
+    """Price that all rows have paid, minus the price that the waiting rows have paid for the node's features.
+    """
     removal: bool
     """Whether features may be left out, as in :class:`Rules`."""
 
 
 @kernel("int64(int64, LastStages)")
 def next_last_stage(added: int, asked: LastStages) -> int:
-    """Return the next last stage, from `added` down, that may cost no more than a known outcome; else 0."""
+    """Return the next last stage that may cost no more than a known outcome; 0 if there is none.
+
+    The search goes down from the bit mask `added`.
+    """
     bits, prices, waiting, least = asked.bits, asked.prices, asked.waiting, asked.least
     before, entering, paid, n_rows = asked.before, asked.entering, asked.paid, asked.n_rows
     full, n_words = len(prices) - 1, len(waiting)
@@ -311,10 +322,10 @@ def next_last_stage(added: int, asked: LastStages) -> int:
 def last_stages(
     path: Path, depth: int, space: Space, scoring: StageScoring, rules: Rules, archive: WalkArchive
 ) -> int:
-    """Try every last stage after a node, or last but one where the last stage takes all other features.
+    """Try every last stage after a node; return the number of last stages.
 
-    Return their number. Most cost more than a known outcome with as many conclusive and right rows, and are
-    not measured any further.
+    Where the last stage takes all other features, the tried stage is the last but one. A last stage that
+    costs more than a known outcome with as many conclusive and right rows is not measured.
     """
     full, before = len(space.prices) - 1, path.chain[depth]
     entering, rest = rules.n_rows - path.measures[depth, CONCLUSIVE], full & ~before
@@ -340,9 +351,9 @@ def is_hopeless(
 ) -> int:
     """Return whether a known outcome dominates every continuation of a node.
 
-    Every measure but the conclusive rows, the credit and the cost of errors grows along a chain, so its value
-    so far is a bound. The cost of errors is bounded by the wrong answers so far. Where possible, rows that no
-    continuation answers rightly bound the ratio.
+    Every measure but the conclusive rows, the credit and the cost of errors grows along a chain, so the value
+    at the node is a bound. The wrong answers so far bound the cost of errors. The ratio of credit is bounded
+    by the rows that no continuation answers rightly, where such rows are known.
     """
     bits, reach, prices, removal = space.bits, space.reach, space.prices, rules.removal
     known, size, uses, mask, full = (
@@ -417,8 +428,9 @@ def walk_chains(
 ) -> None:
     """Continue a walk over the assignments whose first stage is in `firsts`.
 
-    It ends when `block` chains were visited, or the archive has no room for one more node. Where no row waits
-    any more, all continuations have the same measures but for the number of stages, and are counted.
+    The walk ends when `block` chains were visited, or the archive has no room for one more node. Where no row
+    waits any more, all continuations have the same measures except the number of stages, and are counted
+    without a visit.
     """
     chain, added, max_stages, removal = path.chain, path.added, rules.max_stages, rules.removal
     full = len(space.prices) - 1

@@ -46,7 +46,7 @@ class EmscoPlace:
     evaluations: int
     """Number of evaluations."""
     unchanged: int = 0
-    """Number of generations for which the fittest has been the same."""
+    """Number of generations since the fittest assignment last changed."""
 
 
 def kept_place(place: EmscoPlace, rng: np.random.Generator) -> KeptState:
@@ -58,7 +58,7 @@ def kept_place(place: EmscoPlace, rng: np.random.Generator) -> KeptState:
 
 
 def opened_place(state: KeptState, rng: np.random.Generator) -> EmscoPlace:
-    """Return the state of an evolution from a study, and restore the random generator."""
+    """Return the state of an evolution from a study, and restore the state of the random generator."""
     facts, assignments = state.facts, state.arrays["assignments"]
     rows = state.arrays["seen"].reshape(-1, assignments.shape[1])
     rng.bit_generator.state = facts["random"]
@@ -75,10 +75,10 @@ RULES = ("distinct", "paper")
 """Rules of breeding: see :attr:`EmscoOptions.rules`."""
 
 TRIES = 5
-"""Number of further mutations of a child that was measured before, by the rules ``"distinct"``."""
+"""Number of further mutations of a child that was measured before; used by the rules ``"distinct"``."""
 
 ELITE_FILLS = "elite fills the population"
-"""Stop reason of a run whose elite is as large as the population: no generation would differ any more."""
+"""Stop reason of a run whose elite is as large as the population: all later generations would be the same."""
 
 ENDS = ("generations", "patience", ELITE_FILLS)
 """Stop reasons of a run that ends by itself."""
@@ -92,24 +92,24 @@ class EmscoOptions:
     population: int = 300
     """Number of assignments in a generation, ‖G‖."""
     generations: int = 150
-    """Most generations (max_iter)."""
+    """Largest number of generations (max_iter)."""
     patience: int | None = 20
-    """Stop when the highest-scoring chromosome has not changed for this many generations (g); None: never."""
+    """Stop when the fittest chromosome has not changed for this many generations (g); None: no such stop."""
     mutation: float = 0.075
     recombination: float = 0.8
     """Probabilities of mutation and of recombination, m̂ and r̂, in [0, 1]."""
     elitism: float = 0.2
     """Share b of a generation that is elite, in (0, 1)."""
     beta: float = 2.5
-    """Parameter β ≥ 1 of the stage distribution; a larger one prefers earlier stages."""
+    """Parameter β ≥ 1 of the stage distribution; a larger β gives earlier stages more weight."""
     epsilon: float = 0.01
     """Summand ε > 0 of γ = u/l + ε."""
     rules: str = "distinct"
     """Rules of breeding, ``"distinct"`` or ``"paper"``.
 
-    ``"distinct"`` keeps one elite for each objective vector, the first chromosome that has it, and mutates a
-    child that was measured before up to :data:`TRIES` times more. ``"paper"`` does what Algorithms 1 to 3
-    print: every non-dominated chromosome is an elite, and a child is mutated once. Where millions of
+    ``"distinct"`` keeps one elite for each objective vector: the first chromosome with the vector. A child
+    that was measured before is mutated up to :data:`TRIES` times more. ``"paper"`` does what Algorithms 1 to
+    3 print: every non-dominated chromosome is an elite, and a child is mutated once. Where millions of
     chromosomes tie, the paper's elites fill the population, and the search stops.
     """
     removal: float = 0.2
@@ -119,7 +119,7 @@ class EmscoOptions:
     def tries(self) -> int:
         """Return the number of further mutations of a child that was measured before.
 
-        Late in a run most are copies.
+        Late in a run most children are copies.
         """
         return TRIES if self.rules == "distinct" else 0
 
@@ -145,11 +145,11 @@ class Scores:
     """Ranks and fitness of the rows of one generation."""
 
     ranks: NDArray[np.int64]
-    """Pareto rank of each row, the largest for the non-dominated (Eq. 8)."""
+    """Pareto rank of each row; non-dominated rows have the largest rank (Eq. 8)."""
     norms: NDArray[np.float64]
     """E, the ℓ2 norm of the objectives as numbers in [0, 1]."""
     log_fitness: NDArray[np.float64]
-    """Logarithm of Eq. 9, which itself overflows; minus infinity where E is 0."""
+    """Logarithm of Eq. 9, as the value of Eq. 9 may overflow; minus infinity where E is 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,15 +179,15 @@ def emsco(
 
     Algorithm 3 of :cite:t:`Hamilton2022`: elitism, roulette selection, recombination (Algorithm 2), mutation
     (Algorithm 1), until one of the two convergence tests holds. With ``rules="paper"`` a chromosome that no
-    assignment of the whole space dominates is never lost once it is found (Property 1); with
-    ``rules="distinct"`` its objective vector is never lost, but another chromosome may stand for it.
+    assignment of the whole space dominates is kept once it is found (Property 1). With ``rules="distinct"``
+    the chromosome's objective vector is kept, but another chromosome may stand for the vector.
 
     `start`: assignments of the first generation, ``(n_assignments, n_features)``, fewer than the population;
-    mutants fill it up. `budget`: time limit, seed, and progress. Of the first generation, assignments whose
-    fits there was time for are kept, at least one. A later generation that has no time is dropped, but one
-    from a study is measured whatever the time. Its study keeps generations with the state of the random
-    numbers, so a killed run continues to the same end. The observer then receives the generations from there
-    on.
+    mutants fill up the generation. `budget`: time limit, seed, and progress. If time ends in the first
+    generation, the assignments fitted by then are kept, at least one. If time ends in a later generation, the
+    generation is dropped. A generation from a study is measured whatever the time. The budget's study keeps
+    generations with the state of the random numbers, so a killed run continues to the same end. The observer
+    of a continued run receives the generations from the kept one on.
 
     Time per generation is O(population²) for the ranks, plus the fits of feature subsets not seen before.
 
@@ -261,7 +261,7 @@ def emsco(
 
 
 def _end(options: EmscoOptions, place: EmscoPlace, n_children: int, budget: Budget) -> str:
-    """Return the reason why no further generation follows; empty where one does."""
+    """Return the reason why the run ends after this generation; empty if a further generation follows."""
     if options.patience is not None and place.unchanged >= options.patience:
         return "patience"
     if n_children <= 0:
@@ -272,7 +272,7 @@ def _end(options: EmscoOptions, place: EmscoPlace, n_children: int, budget: Budg
 def _first_generation(
     problem: StageProblem, options: EmscoOptions, place: EmscoPlace, budget: Budget, *, whole: bool
 ) -> EmscoGeneration:
-    """Measure the first generation: the `whole` of it, or as much as there is time for.
+    """Measure the first generation: all assignments if `whole`, else as many as there is time for.
 
     The first assignment is fitted whatever the time, so that there is an answer.
     """
@@ -334,7 +334,7 @@ def score(problem: StageProblem, measures: NDArray[np.int64], *, epsilon: float 
     """Rank a generation and compute its fitness (Eqs. 8 and 9).
 
     The merits are relative to the generation: the least cost in it has inverse cost 1 (Eq. 5). Where some E
-    is 0, γ is computed from the other ones, and a fitness of 0 comes last within its rank.
+    is 0, γ is computed from the E above 0, and a fitness of 0 comes last within its rank.
     """
     # equal vectors have equal rank, and converged generations hold many
     same = np.unique(_as_keys(problem.vectors(measures)), return_index=True, return_inverse=True)
@@ -351,9 +351,8 @@ def score(problem: StageProblem, measures: NDArray[np.int64], *, epsilon: float 
 def elite(generation: EmscoGeneration, options: EmscoOptions) -> NDArray[np.int64]:
     """Return the indices of the rows that continue unchanged (Sec. 3.2.2).
 
-    They are the best max(⌈b‖G*‖⌉, ‖E0*‖) unique rows.
-
-    Unique are chromosomes by the paper's rules, and objective vectors otherwise.
+    The rows are the best max(⌈b‖G*‖⌉, ‖E0*‖) unique ones. By the paper's rules a row is unique by its
+    chromosome, otherwise by its objective vector.
     """
     rows = generation.assignments if options.rules == "paper" else generation.vectors
     unique = np.flatnonzero(_first_of_each(rows))
@@ -375,7 +374,7 @@ def roulette(scores: Scores) -> NDArray[np.float64]:
 def recombine(
     first: NDArray[np.int8], second: NDArray[np.int8], n_child: int, picks: NDArray[np.float64]
 ) -> NDArray[np.int8]:
-    """Return the child of two assignments with `n_child` stages, gaps not yet closed (Algorithm 2).
+    """Return the child of two assignments with `n_child` stages, before gaps are closed (Algorithm 2).
 
     >>> parent = np.array([0, 2, 1, 2, 1], dtype=np.int8)  # Figure 5
     >>> recombine(parent, parent, 2, np.zeros(5))
@@ -387,7 +386,7 @@ def recombine(
 
 
 def _stage_note(current: EmscoGeneration, options: EmscoOptions) -> StageNote:
-    """Return the progress of a run; its measure of success is the number of trade-offs."""
+    """Return the progress of a run; the number of trade-offs measures its success."""
     best = current.scores.ranks == current.scores.ranks.max()
     points = len(np.unique(current.vectors[best], axis=0))
     return StageNote("generations", options.generations, current.number, 1, counted(points, "point"))
@@ -398,7 +397,7 @@ def _generation(
 ) -> EmscoGeneration:
     """Return a generation, measured, scored and sorted.
 
-    Equals keep their order, so elites stay before their copies.
+    Equal assignments keep their order, so elites stay before their copies.
     """
     measures = problem.measures(assignments)
     scores = score(problem, measures, epsilon=options.epsilon)
@@ -447,7 +446,7 @@ def _children(
 
 
 def _known(children: NDArray[np.int8], seen: Collection[bytes]) -> NDArray[np.int64]:
-    """Return the indices of rows that were measured before, or that repeat an earlier row."""
+    """Return the indices of rows that were measured before, or that repeat an earlier row of `children`."""
     fresh = _first_of_each(children)
     for row, key in enumerate(_as_keys(children).tolist()):
         fresh[row] &= key not in seen

@@ -1,4 +1,4 @@
-"""The complete front of S(n, k): every stage assignment accounted for, with ties counted."""
+"""Complete front of S(n, k): every stage assignment is accounted for, and ties are counted."""
 
 import dataclasses
 import functools
@@ -45,20 +45,20 @@ def enumerate_front(
     """Return every non-dominated objective vector of S(n, k), and the number of assignments with it.
 
     Solves Eq. 6 of :cite:t:`Hamilton2022` exactly. The search is depth-first over chains of growing feature
-    sets, on decision bits. A chain on which no row waits any more is finished in closed form. With `bounds` a
-    chain is also left when a known point dominates all continuations. Coverage and right answers are bounded
-    by the union over all supersets, wrong answers by those so far and those that no superset can avoid, and
-    cost by the purchases and the cheapest next step. Bounds never drop a tie, so the answer is the same with
-    and without them. Raises BadInputError if there are too many features. Raises FitsStoppedError if not all
-    subsets are fitted in the first half of the time.
+    sets, on decision bits. A chain without waiting rows is finished in closed form. With `bounds` a chain is
+    also left when a known point dominates all continuations. Coverage and right answers are bounded by the
+    union over all supersets, and cost by the purchases and the cheapest next step. Wrong answers are bounded
+    by the wrong answers so far and the wrong answers of every superset. Bounds keep every tie, so the front
+    and its counts are the same with and without bounds. Raises BadInputError if there are too many features.
+    Raises FitsStoppedError if not all subsets are fitted in the first half of the time.
 
     `problem`: with at most 18 features, since every subset needs a classifier. `bounds`: leave out dominated
     chains; false: visit every chain. `known`: measures of known assignments, ``(n_known, n_measures)``;
-    dominated assignments are left out, even if the walk does not end. `workers`: threads, or the address of a
-    Dask scheduler. Workers of a cluster do not exchange their results, so they visit more chains; the front
-    is the same. `budget`: limit and progress of the search. When it ends first, the proof calls the front
-    incomplete. Its study keeps the results of every thread, so a killed search continues to the same front.
-    `walk`: memory of the walk, which changes no answer.
+    assignments dominated by known ones are left out, even if the walk does not end. `workers`: threads, or
+    the address of a Dask scheduler. Workers of a cluster do not exchange their results, so they visit more
+    chains; the front is the same. `budget`: limit and progress of the search. If the limit ends the search,
+    the proof calls the front incomplete. The budget's study keeps the results of every thread, so a killed
+    search continues to the same front. `walk`: memory of the walk, which changes no answer.
     """
     budget = budget or Budget()
     problem.decisions.subclassifiers.budget = budget.until(FITS_SHARE)
@@ -111,7 +111,7 @@ def enumerate_front(
 
 
 def _level(problem: StageProblem, level: int, budget: Budget) -> Budget:
-    """Return the budget of a walk, whose progress gives the number of assignments accounted for."""
+    """Return the budget of a walk; its progress gives the number of assignments accounted for."""
     n = space_size(problem.n_features + problem.removal, level + problem.removal)
     stage = f"walking {n:,} assignments to at most {counted(level, 'stage')}"
 
@@ -127,7 +127,8 @@ def _nondominated(
 ) -> FoundAssignments:
     """Join the results of several walkers, with one entry per non-dominated vector.
 
-    Ties are added up, and the least chain is kept; the empty chain, a single stage, comes last.
+    Ties are added up. Of the chains with the same vector the least is kept; the empty chain, a single stage,
+    comes last.
     """
     width = max(part.chains.shape[1] for part in parts)
     chains = np.concatenate([np.pad(p.chains, ((0, 0), (0, width - p.chains.shape[1]))) for p in parts])
@@ -149,7 +150,8 @@ def _nondominated(
 def front_order(problem: StageProblem, measures: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the indices of points in a front's order.
 
-    Best first by the first objective, among equals by the second, and so on.
+    The points are sorted by the first objective, the best first; points equal in it by the second objective,
+    and so on.
     """
     signs = np.array([objective.sign for objective in problem.objectives])
     return np.lexsort((problem.values(measures) * signs).T[::-1])
@@ -226,7 +228,7 @@ def _taken(problem: StageProblem, sets: Mask) -> tuple[Mask, NDArray[np.int64], 
 
 
 def _tasks(problem: StageProblem, max_stages: int) -> list[NDArray[np.int64]]:
-    """Split the first stages into tasks, beginning with those that have the most continuations."""
+    """Split the first stages into tasks; the first stages with the most continuations come first."""
     n = problem.n_features
     behind = completions(n, max_stages)[:, max_stages - 1]
     sizes = np.array([int(mask).bit_count() for mask in range(1, 1 << n)])

@@ -13,13 +13,15 @@ from shortlist.policies import UNDECIDED
 from shortlist.tables.splits import RowNumbers
 
 ERROR_APART = "error_apart"
-"""Name of a front's fact: the standard error of each point's cost of errors minus the least one."""
+"""Name of a front's fact: the standard error of the difference between each point's cost of errors and the
+least cost.
+"""
 
 
 def decided(problem: Any, assignment: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the class index that stages answer, and the price, of each row, both ``(n_rows,)``.
+    """Return the class index of the answer, and the price, of each row, both ``(n_rows,)``.
 
-    -1 where no stage answers.
+    The class index is -1 where no stage answers.
     """
     masks = acquired(assignment[None, :], int(assignment.max()) + 1)[0]
     rows = problem.decisions.subclassifiers.rows
@@ -42,7 +44,10 @@ def decided(problem: Any, assignment: NDArray[np.int8]) -> tuple[NDArray[np.int6
 
 
 def _wrong_answers(problem: Any, subset: Mask, rows: RowNumbers) -> NDArray[np.int64]:
-    """Return the class index of the answer about rows that a set of features answers wrongly."""
+    """Return the class index of the classifier's answer about each of `rows`.
+
+    The classifier is that of a set of features, and answers all these rows wrongly.
+    """
     truth = problem.decisions.subclassifiers.rows.validation_labels[rows]
     probabilities = problem.decisions.subclassifiers.validation_probabilities(subset)[rows]
     probabilities[np.arange(len(rows)), truth] = -1.0
@@ -50,10 +55,10 @@ def _wrong_answers(problem: Any, subset: Mask, rows: RowNumbers) -> NDArray[np.i
 
 
 def errors_apart(problem: Any, assignments: NDArray[np.int8], totals: NDArray[np.int64]) -> list[float]:
-    """Return the standard error of each assignment's cost of errors minus the least cost.
+    """Return the standard error of the difference of each assignment's cost of errors from the least cost.
 
-    Both are counted on the same rows. `problem`: of stages, with costs of errors. `totals`: cost of errors of
-    each assignment on all rows.
+    The difference is taken row by row on the same rows. `problem`: a problem of stages with costs of errors.
+    `totals`: cost of errors of each assignment on all rows.
     """
     least, found = errors_of(problem, assignments[int(totals.argmin())]), []
     for assignment in assignments:

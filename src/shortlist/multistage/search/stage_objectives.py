@@ -45,14 +45,16 @@ from shortlist.results.proof import Proof
 class StageObjective(NamedTuple):
     """Definition of an objective, an entry of :data:`OBJECTIVES`.
 
-    Its measure is a line of :func:`shortlist.multistage.search._evaluation.add_stage`.
+    The objective's measure is computed in :func:`shortlist.multistage.search._evaluation.add_stage`.
     """
 
     column: int
     """Column of the measures that the objective is computed from."""
     sense: Sense
     scale: Callable[["StageProblem"], int | None]
-    """Units of the measure in one of the user's units; None: the ratio of credit to conclusive rows."""
+    """Number of units of the measure in one of the user's units; None: the ratio of credit to conclusive
+    rows.
+    """
     most: Callable[["StageProblem"], float] | None = None
     """Largest possible value in the user's units; None for shares, which end at 1."""
     least: Callable[["StageProblem"], float] | None = None
@@ -68,13 +70,17 @@ def _all_features(problem: "StageProblem") -> float:
 
 
 def _cheapest_feature(problem: "StageProblem") -> float:
-    """Return the least price of every row, in the user's money: the first stage buys at least one feature."""
+    """Return the least price that every row pays, in the user's money: that of the cheapest feature.
+
+    The first stage buys at least one feature.
+    """
     return int(problem.costs.price(np.eye(problem.n_features, dtype=bool)).min()) / problem.costs.scale
 
 
 ERROR_COST = "error_cost"
 OF_PATHS = "max "
-"""Prefix of the names of objectives about a row that goes through all stages, which no row exceeds."""
+"""Prefix of the names of objectives about a row that goes through all stages; such a value bounds every row.
+"""
 
 OBJECTIVES = {
     "coverage": StageObjective(CONCLUSIVE, Sense.MAX, _n_rows),
@@ -105,25 +111,27 @@ OBJECTIVES = {
 """Objectives by name. The first three, the default, are g1, g2 and g3* of the paper (Eqs. 3 to 5).
 
 ``false_positive_rate`` is the share of rows called positive among the validation rows outside the positive
-class; rejected rows are in the denominator. ``stages`` is the number of stages, with those that no validation
-row reaches. ``worst_case_cost`` is the price of the dearest validation row, which a new row may exceed.
-``evaluation_cost`` is the price per row of calls of the stages' classifiers; an ensemble counts all its
-members. ``error_cost`` is the cost per row of errors, and of rows left to a person, where errors have costs.
-Attributes of the prices may be objectives too: the mean amount per row. A row takes, in each stage that it
-goes through, the largest number of the new items. After ``max `` an attribute, or ``acquisition_cost``, is
-that of a row that goes through all stages, which no row exceeds.
+class; rejected rows are in the denominator. ``stages`` is the number of stages, including stages that no
+validation row reaches. ``worst_case_cost`` is the price of the dearest validation row, which a new row may
+exceed. ``evaluation_cost`` is the price per row of calls of the stages' classifiers; an ensemble counts all
+its members. ``error_cost`` is the cost per row of errors, and of rows left to a person, where errors have
+costs. Attributes of the prices may be objectives too: the mean amount per row. In each stage that a row goes
+through, it takes the largest number among the new items. With the prefix ``max `` an attribute, or
+``acquisition_cost``, is the amount of a row that goes through all stages; no row exceeds this amount.
 """
 DEFAULT_OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 PRICED_OBJECTIVES = (ERROR_COST, "acquisition_cost")
 """Default objectives where errors have costs."""
 OF_ANSWERED = ("coverage", "conclusive_accuracy", "false_positive_rate")
-"""Objectives about confident answers; with costs of errors the last stage answers more rows."""
+"""Objectives about confident answers; with costs of errors the last stage also answers rows without
+confidence.
+"""
 
 
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StageProblem:
-    """Stage assignments of some features, and their objectives.
+    """Problem of stage assignments: features, decision bits, prices, and objectives.
 
     Build it with :func:`~shortlist.multistage.search.stage_objectives.stage_problem`.
     """
@@ -131,11 +139,15 @@ class StageProblem:
     decisions: DecisionBits
     """Decision bits per feature subset: confident, and confident and right, on the validation rows."""
     costs: FeatureCosts
-    """Prices of the features."""
+    """Decision bits per feature subset: masks of the validation rows with a confident answer, and with a
+    confident and right answer.
+    """
     max_stages: int
     """Largest number of stages, k."""
     names: tuple[str, ...]
-    """Names of the objectives: keys of :data:`OBJECTIVES`, or attributes of the prices."""
+    """Names of the objectives: keys of :data:`OBJECTIVES`, attributes of the prices, or a name with the
+    prefix ``max ``.
+    """
     unit: int
     """Credit of a right answer."""
     penalties: NDArray[np.int64]
@@ -143,11 +155,11 @@ class StageProblem:
     positive: int
     """Index of the positive class, for false positives."""
     member_prices: NDArray[np.int64]
-    """Units of the price of a call of a classifier, or of each member of an ensemble with prices,
-    ``(n_prices,)``.
+    """Price of a call of a classifier, in units of 1 / `call_scale`, ``(n_prices,)``. An ensemble with prices
+    has one entry for each member.
     """
     call_price_per_feature: int
-    """Units of the further price of a call per feature that the classifier reads."""
+    """Further price of a call for each feature that the classifier reads, in units of 1 / `call_scale`."""
     call_scale: int
     """Number of units of the call prices in one unit of the user's money."""
     removal: bool
@@ -171,7 +183,7 @@ class StageProblem:
     def counting(self, rows: NDArray[np.intp]) -> "StageProblem":
         """Return the problem on some of the validation rows, with the same decision bits; nothing is fitted.
 
-        `rows`: indices of these rows.
+        `rows`: indices of the validation rows that count.
         """
         counted = np.zeros(len(self.decisions.subclassifiers.rows.validation_labels), dtype=bool)
         counted[rows] = True
@@ -192,7 +204,8 @@ class StageProblem:
     def attributes(self) -> tuple[CostAttribute, ...]:
         """Attributes of the prices that are objectives.
 
-        Means over rows come first, then amounts of whole paths.
+        The attributes that are means over rows come first, then the attributes of a row that goes through all
+        stages.
         """
         means = [one for one in self.costs.attributes if one.name in self.names]
         paths = [one for one in self.costs.attributes if f"{OF_PATHS}{one.name}" in self.names]
@@ -200,7 +213,7 @@ class StageProblem:
 
     @property
     def of_paths(self) -> Mask:
-        """Mask of the attributes that count for a row that goes through all stages."""
+        """Mask of the attributes that count once, for a row that goes through all stages."""
         n_means = sum(one.name in self.names for one in self.costs.attributes)
         return np.arange(len(self.attributes)) >= n_means
 
@@ -225,7 +238,7 @@ class StageProblem:
 
     @property
     def places(self) -> dict[str, int]:
-        """Column of the measures behind each objective, by name."""
+        """Column of the measures from which each objective is computed, by name."""
         return {name: one.column for name, one in self.table.items()}
 
     @property
@@ -245,9 +258,8 @@ class StageProblem:
     def measures(self, assignments: NDArray[np.int8]) -> NDArray[np.int64]:
         """Measure assignments without gaps, ``(n_assignments, n_features)``.
 
-        `measures`, which it returns, ``(n_assignments, n_measures)``: the columns listed in
-        :mod:`shortlist.multistage.search._evaluation`, then the amount of each attribute; whole numbers,
-        exact.
+        `measures`, which it returns, ``(n_assignments, n_measures)``: exact whole numbers. The columns are
+        listed in :mod:`shortlist.multistage.search._evaluation`; the amount of each attribute follows.
         """
         counts = stage_counts(assignments)
         k = int(counts.max(initial=1))
@@ -268,8 +280,8 @@ class StageProblem:
     def call_prices(self, sets: Mask, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the price for a row of a call of the classifier of each feature set, ``(n_sets,)``.
 
-        An ensemble of Shortlist calls its members, each once, and each reads all features of the set. Its
-        members are known once it is fitted: `slots` are the slots of the sets.
+        An ensemble of Shortlist calls each member once, and each member reads all features of the set. The
+        members are known after the ensemble is fitted. `slots`: slot of each set.
         """
         asked = self.decisions.subclassifiers.asked(slots)
         read = asked.sum(axis=1) * sets.sum(axis=1)
@@ -284,7 +296,7 @@ class StageProblem:
         return members + most * self.call_price_per_feature * self.n_features
 
     def fitted(self, assignments: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return the assignments that can be measured without any further fit."""
+        """Return the assignments whose classifiers are all fitted; no measure of them takes a fit."""
         return np.array([row for row in assignments if self._is_fitted(row)], dtype=np.int8).reshape(
             -1, self.n_features
         )
@@ -321,8 +333,8 @@ class StageProblem:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return the numbers that decide dominance.
 
-        They are whole numbers to minimise, ``(n_assignments, n)``, then credit and conclusive rows, the two
-        parts of the ratio of Eq. 4.
+        The result has three parts: whole numbers to minimise, ``(n_assignments, n)``, the credit, and the
+        conclusive rows. Credit over conclusive rows is the ratio of Eq. 4.
         """
         table = self.table
         plain = [table[name] for name in self.names if name != "conclusive_accuracy"]
@@ -344,7 +356,10 @@ class StageProblem:
         return np.column_stack([points, credits_ // divisor, lowest])
 
     def best(self, measures: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rising indices of the non-dominated assignments, the first of each objective vector."""
+        """Return the ascending indices of the non-dominated assignments.
+
+        Of assignments with equal objective vectors the first is returned.
+        """
         _, first = np.unique(self.vectors(measures), axis=0, return_index=True)
         first.sort()
         return np.asarray(first[nondominated_rows(*self.comparable(measures[first]))])
@@ -362,7 +377,8 @@ class StageProblem:
     ) -> Front:
         """Return a front of mutually non-dominated assignments.
 
-        Where errors have costs, it holds the standard error of each point's cost minus the least one.
+        Where errors have costs, the front's extras hold a standard error for each point: that of the
+        difference between its cost of errors and the least cost.
         """
         if self.errors is not None and ERROR_COST in self.names and len(assignments):
             apart = errors_apart(self, assignments, measures[:, ERRORS])
@@ -373,11 +389,9 @@ class StageProblem:
 
 
 def check_objectives(names: Sequence[str], attributes: Sequence[str] = ()) -> None:
-    """Raise BadInputError if a name is neither an objective nor an attribute, or comes twice.
+    """Raise BadInputError unless the names are different objectives or attributes, at least one.
 
-    It is also raised if there is no name.
-
-    The sentence gives the name.
+    The error gives the name.
     """
     known = [*(name for name in OBJECTIVES if not name.startswith(OF_PATHS)), *attributes]
     of_paths = [f"{OF_PATHS}{one}" for one in ("acquisition_cost", *attributes)]
@@ -395,9 +409,10 @@ def check_objectives(names: Sequence[str], attributes: Sequence[str] = ()) -> No
 def merits(names: Sequence[str], values: Values) -> Values:
     """Return each objective as a number in [0, 1] to maximise, relative to the points given.
 
-    Costs and stages become inverse: the least cost of the given points divided by each one's own (Eq. 5).
-    Where the least is 0, as it can be with free features, every other point would have inverse cost 0. There
-    it is the share of the dearest point's cost that a point saves. A rate r to avoid becomes 1 - r.
+    A cost, or a number of stages, becomes inverse: the least value of the given points divided by the point's
+    own value (Eq. 5). With a least value of 0, which free features can give, every other point would have
+    inverse cost 0. Then the number is the share of the dearest point's cost that a point saves. A rate r to
+    avoid becomes 1 - r.
 
     `names`: names in :data:`OBJECTIVES`, or attributes, which are costs. `values`, ``(n_points,
     n_objectives)``: in the user's signs and units.
@@ -419,8 +434,8 @@ def merits(names: Sequence[str], values: Values) -> Values:
 def fixed_merits(problem: StageProblem, measures: NDArray[np.int64]) -> Values:
     """Return each objective as a number in [0, 1] to maximise, independent of the other assignments.
 
-    Coverage and accuracy stay as they are, a rate r becomes 1 - r, and a cost c becomes 1 - c / the largest
-    possible cost. For the usual objectives the sum of a row is the paper's sum.
+    Coverage and accuracy stay as they are, a rate r becomes 1 - r, and a cost c becomes 1 - c / (largest
+    possible cost). For the default objectives the sum over a row is the paper's sum.
     """
     columns, table = [], problem.table
     for name, value in zip(problem.names, problem.values(measures).T, strict=True):
@@ -431,7 +446,7 @@ def fixed_merits(problem: StageProblem, measures: NDArray[np.int64]) -> Values:
 
 
 def worths(problem: StageProblem, measures: NDArray[np.int64], weights: Values) -> Values:
-    """Return the weighted sums of merits, ``(n_assignments,)``, each independent of the other assignments."""
+    """Return the weighted sum of each assignment's :func:`fixed_merits`, ``(n_assignments,)``."""
     return products_in_order(fixed_merits(problem, measures), weights)
 
 
@@ -444,14 +459,15 @@ def _scale_of(attribute: CostAttribute, _: StageProblem) -> int:
 
 
 def _most_taken(attribute: CostAttribute, problem: StageProblem) -> float:
-    """Return the largest possible amount of an attribute in any stages, in the user's units."""
+    """Return the largest possible amount of an attribute in any stage assignment, in the user's units."""
     return int(np.sort(attribute.values)[::-1][: problem.max_stages].sum()) / attribute.scale
 
 
 def _least_taken(attribute: CostAttribute, problem: StageProblem) -> float:
     """Return the least amount of an attribute for any row, in the user's units.
 
-    It is above 0 only if every feature has some, as the first stage buys at least one feature.
+    The least amount is above 0 only if every feature has an amount above 0, as the first stage buys at least
+    one feature.
     """
     alone = np.eye(problem.n_features, dtype=bool)[:, None]
     return int(problem.costs.taken(alone, [attribute]).min()) / attribute.scale
@@ -469,18 +485,19 @@ def stage_problem(
     call_cost_per_feature: float = 0.0,
     removal: bool = False,
 ) -> StageProblem:
-    """State the problem of Eq. 6.
+    """Return the problem of Eq. 6 of :cite:t:`Hamilton2022`.
 
     Raises BadInputError if a parameter is out of its range or a name is unknown.
 
     `max_stages`: k, at most the number of features. `objectives`: names in :data:`OBJECTIVES`, or attributes
-    of `costs`. `penalties`: credit in g2 that a wrong answer about a row of that class loses (Sec. 2.2.2); 1
-    where not given, the paper's g2. With two classes these are the penalties of false negatives and of false
-    positives. `positive`: index of the class of false positives. `call_cost`, `call_cost_per_feature`: price
-    of a call of a classifier, and its further price per feature that it reads, for the objective
-    ``evaluation_cost``. Without that objective they only have to be numbers. Of an ensemble of Shortlist
-    every member is called. Its ``member_costs`` replace `call_cost`; an ExactPruner takes them together with
-    ``max_cost`` alone. `removal`: whether features may be left out of every stage (Sec. 5.1).
+    of `costs`. `penalties`: credit in g2 that a wrong answer about a row of a class loses, by class index
+    (Sec. 2.2.2); by default 1 as in the paper's g2. With two classes these are the penalties of false
+    negatives and of false positives. `positive`: index of the class of false positives. `call_cost`,
+    `call_cost_per_feature`: price of a call of a classifier, and its further price per feature that it reads,
+    for the objective ``evaluation_cost``. Without that objective both prices have no effect, but must be
+    numbers. In an ensemble of Shortlist every member is called, and its ``member_costs`` replace `call_cost`;
+    an ExactPruner takes ``member_costs`` only together with ``max_cost``. `removal`: whether features may be
+    left out of every stage (Sec. 5.1).
     """
     rows = decisions.subclassifiers.rows
     k = check_max_stages(max_stages, len(costs.names))
@@ -536,9 +553,8 @@ def stage_problem(
 def with_errors(problem: StageProblem, errors: ErrorPrices | None) -> StageProblem:
     """Return the problem with costs of errors, if given.
 
-    Raise BadInputError for objectives that do not go with them.
-
-    `errors`: given only where the decisions of the problem have a rule of the last stage.
+    Raises BadInputError for objectives that cannot be used with costs of errors. `errors`: given only if the
+    decisions of the problem have a rule of the last stage.
     """
     if errors is None:
         if ERROR_COST in problem.names:
@@ -568,7 +584,7 @@ class StageResult:
 
     problem: StageProblem = field(repr=False)
     assignments: NDArray[np.int8]
-    """Stage assignments, ``(n_points, n_features)``; none dominates another."""
+    """Stage assignments, ``(n_points, n_features)``; no assignment dominates another assignment."""
     measures: NDArray[np.int64]
     """Measures of the assignments, ``(n_points, n_measures)``."""
     method: str
@@ -576,10 +592,10 @@ class StageResult:
     proof: Proof
     """Proof of the front."""
     seconds: float
-    """Wall-clock time in seconds; of an enumeration without fits."""
+    """Wall-clock time in seconds; for an enumeration, the time without fits."""
     facts: Mapping[str, Any]
-    """Facts of the method, such as ``n_tied``, ``n_windows`` or ``n_generations``; a front has them in its
-    ``extras``.
+    """Facts of the method, such as ``n_tied``, ``n_windows`` or ``n_generations``; a front has the facts in
+    its ``extras``.
     """
 
     @property
@@ -589,7 +605,7 @@ class StageResult:
 
     @property
     def n_looked(self) -> int:
-        """Number of chains that an enumeration visited; bounds account for the rest."""
+        """Number of chains that an enumeration visited; bounds account for all other chains."""
         return int(self.facts["n_looked"])
 
     def front(self) -> Front:

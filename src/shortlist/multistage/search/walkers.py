@@ -46,12 +46,12 @@ class WalkSettings:
 
     most_pairs: int = 2_003_001
     """Largest number of pairs (conclusive, right) whose least cost is kept beside the archive; 2,000 rows
-    have as many.
+    have 2,003,001 pairs.
 
-    Most assignments are then rejected by one comparison.
+    The kept costs reject most assignments by one comparison.
     """
     words: int = 2_000_000
-    """Words of rows read between two checks of the clock: some hundredths of a second."""
+    """Words of rows read between two checks of the clock, which take some hundredths of a second."""
 
 
 USUAL_WALK = WalkSettings()
@@ -62,7 +62,7 @@ ARCHIVE_ROOM = 4096
 
 @dataclass(frozen=True, eq=False)
 class FoundAssignments:
-    """Non-dominated outcomes with the number of assignments that tie for each, and the chain of one."""
+    """Non-dominated outcomes, each with its number of tied assignments and the chain of one of them."""
 
     measures: NDArray[np.int64]
     ties: NDArray[np.int64]
@@ -70,7 +70,7 @@ class FoundAssignments:
 
 
 class Walker:
-    """Non-dominated outcomes that one thread finds; `fresh` makes a walker for another thread.
+    """Walk of one thread, with the non-dominated outcomes found; `fresh` makes a walker for another thread.
 
     `max_stages`: most stages of an assignment. `seeds`: measures of known assignments, ``(n_known,
     n_measures)``, mutually non-dominated. `bounds`: whether dominated chains are left out.
@@ -173,7 +173,7 @@ class Walker:
         return FoundAssignments(archive.measures[counted], archive.ties[counted], archive.chains[counted])
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return the state that later walks depend on, for `restore` of a walker of the same problem."""
+        """Return the state that later walks depend on; `restore` of a walker of the same problem takes it."""
         archive, size = self._archive, self._archive.size[0]
         found = {name: getattr(archive, name)[:size] for name in ("measures", "ties", "chains")}
         return found | {f"path {name}": array for name, array in self._path._asdict().items()}
@@ -194,7 +194,7 @@ Join: TypeAlias = Callable[[StageProblem, list[FoundAssignments]], FoundAssignme
 
 @dataclass(frozen=True, eq=False)
 class FinishedWalk:
-    """Assignments that a walk found, and the numbers of finished tasks and of visited chains."""
+    """Assignments that a walk found, the number of finished tasks, and the number of visited chains."""
 
     found: FoundAssignments
     done: int
@@ -211,7 +211,7 @@ class _Thread:
     task: str = ""
 
     def state(self) -> KeptState:
-        """Return the state for a study, while the walker rests."""
+        """Return the state for a study; called only between two parts of the walk."""
         return KeptState(self.walker.state(), {"looked": self.looked, "task": self.task})
 
 
@@ -268,7 +268,7 @@ def walk_tasks(
 
 
 class _Waiting:
-    """Threads that wait for a task: any task, or the one in which they were stopped."""
+    """Threads that wait for a task. A thread stopped within a task waits for the same task."""
 
     def __init__(self, walker: Walker, threads: list[_Thread], study: Study) -> None:
         self._walker, self._threads, self._study = walker, threads, study
@@ -280,7 +280,7 @@ class _Waiting:
                 self._idle.put(thread)
 
     def take(self, key: str, firsts: NDArray[np.int64]) -> _Thread:
-        """Return the thread for a task, which begins it or continues it."""
+        """Return the thread for a task; the thread begins the task, or continues it."""
         if (mine := self._begun.pop(key, None)) is not None:
             mine.walker.resume(firsts)
             return mine
@@ -301,7 +301,7 @@ class _Waiting:
 
 
 def _kept_threads(walker: Walker, study: Study) -> list[_Thread]:
-    """Return the walkers of a study, each with its tasks; a new one if the study has none."""
+    """Return the walkers of a study, each with its tasks; one new walker if the study has none."""
     threads: list[_Thread] = []
     known: set[str] = set()
     while (state := (checkpoint := _checkpoint(len(threads), study)).last()) is not None:
@@ -322,7 +322,7 @@ def _checkpoint(number: int, study: Study) -> Checkpoint:
 def _note(threads: Sequence[_Thread], n_tasks: int, best: str = "") -> StageNote:
     """Return the progress of a walk.
 
-    The results are counted only at the end, as threads write to them until then.
+    The number of results is left out until the end, as threads still write to the results.
     """
     done = sum(len(thread.looked) for thread in threads)
     return StageNote(WALKING, n_tasks, done, len(threads), best)
@@ -339,13 +339,13 @@ def walk_units(
 ) -> FinishedWalk:
     """Run every task as a unit of work with a walker of its own.
 
-    Units do not know the results of others, so together they visit more chains than threads do. The result is
+    A unit does not know the results of other units, so units visit more chains than threads do. The result is
     the same.
 
-    `make`: returns a new walker. It is pickled, and sent to each worker once. `tasks`: first sets of the
-    chains, as bit masks. `join`: a function of a module. `budget`: time limit; unfinished work is left out.
-    Workers have clocks of their own, so a task that begins late may run for the same time again. `study`:
-    keeps the results of every task.
+    `make`: returns a new walker; the function is pickled, and sent to each worker once. `tasks`: first sets
+    of the chains, as bit masks. `join`: a function of a module. `budget`: time limit; unfinished work is left
+    out. Every worker measures the limit with its own clock, so a task that begins late may run as long as the
+    whole limit. `study`: keeps the results of every task.
     """
     seconds = budget.deadline - budget.clock()
     units = [

@@ -1,4 +1,7 @@
-"""Moves of features, kicks, and windows: sets of features that stay together in every assignment."""
+"""Windows of features for a local search over stage assignments, with moves of features and kicks.
+
+A window is a list of sets of features; the features of a set stay together in every assignment.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,14 +21,16 @@ from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRow
 from shortlist.runs import Budget
 
 PULL_DIGITS = 9
-"""Decimals of a feature's pull; the last bits of a double differ between processors."""
+"""Number of decimals of a feature's pull; the last bits of a double differ between processors."""
 
 
 MOST_MOVED = 64
-"""Largest number of features whose moves one pass tries; of more features as many are drawn at random."""
+"""Largest number of features whose moves one pass tries; of more features this number is drawn at random."""
 
 Rate: TypeAlias = Callable[[NDArray[np.int8]], tuple[NDArray[np.int8], Values]]
-"""Function that makes assignments valid, ``(n, n_features)``, and returns them with their worth, ``(n,)``."""
+"""Function that makes assignments valid, ``(n, n_features)``. It returns the assignments with their worth,
+``(n,)``.
+"""
 
 
 def single_moves(
@@ -35,8 +40,8 @@ def single_moves(
 
     A new stage comes before an existing one. Only `features` move, by default all.
 
-    `moves`, which it returns, ``(n_moves, n_features)``. `moved`, which it returns: index of the feature that
-    each moves, ``(n_moves,)``.
+    `moves`, which it returns, ``(n_moves, n_features)``: the assignments. `moved`, which it returns,
+    ``(n_moves,)``: index of the feature that moved in each assignment.
     """
     n_stages = int(assignment.max()) + 1
     features = np.arange(len(assignment)) if features is None else features
@@ -73,10 +78,11 @@ def kicked(
 def mended(
     assignment: NDArray[np.int8], rate: Rate, max_stages: int, rng: np.random.Generator, *, removal: bool
 ) -> tuple[NDArray[np.int8], float]:
-    """Return an assignment after moves of single features that gain, and its worth.
+    """Return an assignment after moves of single features that raise its worth, and the worth.
 
-    Each feature in turn, in random order, makes its best move if that gains, until a pass finds no gain. With
-    few fits this gets further than the best move of all.
+    In each pass the features come in random order, and each feature makes its best move if the move raises
+    the worth. The passes end when a pass makes no move. With few fits this gets further than taking the best
+    move of all features each time.
 
     `assignment`, which it returns, ``(n_features,)``.
     """
@@ -98,7 +104,7 @@ def mended(
 
 
 class Promise:
-    """Information of columns on the labels beyond a set of features, on the rows that fit."""
+    """Information that columns give on the labels in addition to a set of features, on the rows that fit."""
 
     def __init__(self, rows: StageRows) -> None:
         self.rows = rows
@@ -111,11 +117,10 @@ class Promise:
     def beyond(self, bought: Mask) -> Values:
         """Return the squared pull of each feature on the residuals of a fit, ``(n_features,)``.
 
-        The fit is by least squares, and the columns of a feature add up.
-
-        As in orthogonal matching pursuit, relative to the largest one. `bought`, ``(n_features,)``: features
-        of the fit, which get 0. The pulls are rounded, so that features with the same information keep their
-        order on every processor.
+        The fit is by least squares on the features `bought`, and the squared pulls of a feature's columns are
+        added up. As in orthogonal matching pursuit, the pulls are relative to the largest pull. `bought`,
+        ``(n_features,)``: features of the fit, which get 0. The pulls are rounded, so that features with the
+        same information keep their order on every processor.
         """
         own = self._columns[:, bought[self._features]]
         left = self._classes
@@ -128,7 +133,7 @@ class Promise:
 
 
 def interleaved(first: Values, second: Values) -> NDArray[np.int64]:
-    """Return indices in the order of two scores: the best by the first, by the second, and so on.
+    """Return indices in turn by two scores: the best by `first`, then the best by `second`, and so on.
 
     >>> interleaved(np.array([3.0, 2.0, 1.0, 0.0]), np.array([0.0, 1.0, 2.0, 3.0])).tolist()
     [0, 3, 1, 2]
@@ -138,7 +143,7 @@ def interleaved(first: Values, second: Values) -> NDArray[np.int64]:
 
 
 def is_late(assignment: NDArray[np.int8], *, removal: bool) -> Mask:
-    """Return a mask of the features in the last stage, or of the removed ones if removal is allowed."""
+    """Return a mask of the features in the last stage; of the removed features if removal is allowed."""
     return np.asarray(assignment == (REMOVED if removal else assignment.max()))
 
 
@@ -147,8 +152,9 @@ def window_items(
 ) -> Mask:
     """Return the items of a window around an assignment, ``(n_items, n_features)``, at most `width`.
 
-    Single features are the first `n_new` late ones of `order`, and as many of the others as there is room
-    for. The rest of each stage is an item; where these are too many, the last ones are joined.
+    Single features are the first `n_new` late features of `order`, and as many of the other features as there
+    is room for. The remaining features of a stage are one item; if there are too many such items, the last
+    items are joined.
     """
     late = is_late(assignment, removal=removal)
     early, new = order[~late[order]], order[late[order]][:n_new]
@@ -172,10 +178,10 @@ FEW_ITEMS = 8
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """Disjoint sets of features, the items, whose stages are free; the features of an item stay together.
+    """Disjoint sets of features, the items; the search chooses one stage for all features of an item.
 
-    All other features are bought in the last stage, together with at least one item, or by no stage where
-    features may be removed.
+    All other features are bought in the last stage, together with at least one item, or, where features may
+    be removed, by no stage.
     """
 
     problem: StageProblem
@@ -200,10 +206,10 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
     is never confident, which amounts to skipping the set. Raises FitsStoppedError if the budget ends within a
     walk of more than :data:`FEW_ITEMS` items.
 
-    `known`, ``(n_known, n_measures)``: measures of known assignments, mutually non-dominated; dominated
-    assignments may be left out. `assignments`, which it returns, ``(n_assignments, n_features)``: some may be
-    dominated. `whole`, which it returns: false where the budget ended before all classifiers were fitted;
-    sets without one count as invalid.
+    `known`, ``(n_known, n_measures)``: measures of known assignments, mutually non-dominated; assignments
+    that a known one dominates may be left out. `assignments`, which it returns, ``(n_assignments,
+    n_features)``: some assignments may be dominated. `whole`, which it returns: false where the budget ended
+    before all classifiers were fitted; sets without one count as invalid.
     """
     problem = window.problem
     sets = window.sets()
@@ -230,11 +236,9 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
 
 
 def _bits(window: Window, sets: Mask, valid: Mask) -> tuple[NDArray[np.uint64], NDArray[np.int64], Mask]:
-    """Fit missing sets.
+    """Fit missing sets; return the decision bits and call price of each set, and a mask of the fitted sets.
 
-    Return the decision bits of each set, the price of a call, and a mask of the fitted sets.
-
-    A call of an invalid or unfitted set costs nothing, as it is skipped.
+    An invalid or unfitted set is skipped, so a call of such a set costs nothing.
     """
     decisions = window.problem.decisions
     bits = np.zeros((len(sets), *decisions.bits.shape[1:]), dtype=np.uint64)
@@ -257,7 +261,10 @@ def _bits(window: Window, sets: Mask, valid: Mask) -> tuple[NDArray[np.uint64], 
 
 
 def _assignments(window: Window, chains: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Turn chains of sets of items, with 0 for none, into assignments that buy at least one feature."""
+    """Turn chains of sets of items into assignments; in a chain, 0 stands for no set.
+
+    Each assignment buys at least one feature.
+    """
     n_items, n_features = window.items.shape
     rest = REMOVED if window.problem.removal else chains.shape[1]
     stages = np.full((len(chains), n_items), rest, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Local search for wide tables, in windows of features within which it is exact."""
+"""Local search for wide tables, from window to window of features; within a window the search is exact."""
 
 import dataclasses
 import math
@@ -35,7 +35,7 @@ from shortlist.runs.study import Checkpoint, StageNote
 
 
 class StageArchive:
-    """Non-dominated assignments found so far, the earliest for each objective vector.
+    """Non-dominated assignments found so far; for each objective vector the assignment found first.
 
     `assignments`, ``(n_points, n_features)``. `measures`, ``(n_points, n_measures)``.
     """
@@ -46,7 +46,7 @@ class StageArchive:
         self.measures = np.empty((0, problem.n_measures), dtype=np.int64)
 
     def add(self, assignments: NDArray[np.int8], measures: NDArray[np.int64]) -> int:
-        """Add measured assignments; return the number of new ones that stay."""
+        """Add measured assignments; return the number of added assignments that stay."""
         before = len(self.measures)
         together = np.concatenate([self.measures, measures])
         best = self.problem.best(together)
@@ -66,7 +66,9 @@ class StageArchive:
 
 
 STEP_BACK = 0.001
-"""Largest loss, as a share of the sum of weights, with which the search continues from a worse assignment."""
+"""Largest loss of worth at which the search continues from a worse assignment, as a share of the sum of
+weights.
+"""
 MEASURING = "measuring stage assignments"
 MOVES_AT_ONCE = 500
 """Number of stage assignments measured between two checks of the clock."""
@@ -79,11 +81,13 @@ class WindowOptions:
     width: int = 8
     """Number of items of a window, from 2 to 12; a window takes up to ``2**width`` fits."""
     n_new: int = 4
-    """Number of items that are features bought last or never so far, less than `width`."""
+    """Number of items that are late features, less than `width`; a late feature is bought in the last stage
+    or never.
+    """
     n_weightings: int = 31
-    """Number of weightings of the objectives; the first one weighs all alike."""
+    """Number of weightings of the objectives; the first weighting has equal weights."""
     tries: int = 2
-    """Number of windows around an assignment that may gain nothing before the next weighting."""
+    """Number of windows in a row without gain around an assignment before the next weighting."""
     kicks: int = 12
     """Number of kicks in a row without gain before the first weighting ends; 0: no kicks."""
     changed: int = 3
@@ -99,9 +103,9 @@ class WindowOptions:
 
 
 class WindowClimber:
-    """Climber by weightings, which feeds the archive.
+    """Search for the largest weighted sum by each weighting, which adds to the archive.
 
-    For each weighting it starts from the best assignment of the archive.
+    For each weighting the search starts from the best assignment of the archive.
 
     `archive`: non-dominated assignments found so far. `n_windows`: number of windows searched.
     """
@@ -120,7 +124,7 @@ class WindowClimber:
         """Return assignments with their measures, and add them to the archive.
 
         Raises FitsStoppedError if the budget ends before all are fitted; the archive then has the fitted
-        ones.
+        assignments.
         """
         self.budget.report(Progress(MEASURING, self._n_measured))
         self._n_measured += len(assignments)
@@ -134,7 +138,7 @@ class WindowClimber:
         return assignments, measures
 
     def bests(self, weightings: Values) -> Values:
-        """Return the best weighted sum by each weighting."""
+        """Return the best weighted sum of the archive by each weighting."""
         return np.array([self.archive.best(weights)[0] for weights in weightings])
 
     def top(self, weights: Values) -> NDArray[np.int8]:
@@ -143,7 +147,7 @@ class WindowClimber:
         return best
 
     def climb(self, weights: Values) -> bool:
-        """Search until no move or window improves the weighted sum; return whether it improved at all.
+        """Search until no move or window improves the weighted sum; return whether the sum improved at all.
 
         Raises FitsStoppedError if the budget ends before; the archive has the assignments found so far.
         """
@@ -165,9 +169,9 @@ class WindowClimber:
     ) -> tuple[NDArray[np.int8], bool]:
         """Kick an assignment and mend it; return the next start, and whether the best weighted sum rose.
 
-        The mended assignment is the next start if it is not much worse, so that kicks in a row leave a local
-        optimum. Raises FitsStoppedError if the budget ends before; the archive has the assignments found so
-        far.
+        The mended assignment is the next start if its sum is at most :data:`STEP_BACK` worse, so that kicks
+        in a row leave a local optimum. Raises FitsStoppedError if the budget ends before; the archive has the
+        assignments found so far.
         """
         k, removal = self.problem.max_stages, self.problem.removal
 
@@ -212,8 +216,8 @@ class WindowClimber:
     def _order(self, assignment: NDArray[np.int8], weights: Values, turn: int) -> NDArray[np.int64]:
         """Return features in the order in which windows take them.
 
-        The order by the gains of their moves is interleaved with that by their pulls beyond a stage's set,
-        per price.
+        Two orders are interleaved: by the gains of the features' moves, and by the features' pulls beyond a
+        stage's set, per price.
         """
         moved, measures = self._scan(assignment)
         gains = gains_of_features(worths(self.problem, measures, weights), moved, len(assignment))
@@ -222,7 +226,7 @@ class WindowClimber:
         return interleaved(gains, self._promise.beyond(bought) / self._prices)
 
     def _items(self, assignment: NDArray[np.int8], order: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
-        """Return the items of a window; each turn takes the next of the features bought last or never."""
+        """Return the items of a window; each turn takes the next late features of `order`."""
         late = is_late(assignment, removal=self.problem.removal)[order]
         shifted = np.roll(order[late], -turn * self.options.n_new)
         return window_items(
@@ -234,16 +238,16 @@ class WindowClimber:
 STEEPEST = 16.0
 """Largest weight; the smallest is 1 divided by it."""
 WEIGHT_DIGITS = 9
-"""Decimals of a weight; the last bits of a power differ between processors."""
+"""Number of decimals of a weight; the last bits of a power differ between processors."""
 KICKING_SHARE = 0.5
 """Share of the time limit after which no kick begins."""
 LOOKING_THROUGH = "looking through windows"
-"""Name of a progress stage, which is complete after a climb by every weighting."""
+"""Name of a progress stage that is complete after a climb by every weighting."""
 
 
 @dataclass(frozen=True)
 class _Place:
-    """State of a search: finished rounds, climbs of this round, whether it ended, and its best values.
+    """State of a search: finished rounds, climbs of this round, an end mark, and best values.
 
     The best values are the best weighted sums at the beginning of the round.
     """
@@ -265,24 +269,25 @@ def search_windows(
 ) -> StageResult:
     """Search for non-dominated stage assignments of a wide table, from window to window.
 
-    A large-neighbourhood search :cite:p:`Pisinger2010` that feeds one archive of non-dominated assignments.
-    For each of several weightings of the objectives it takes the best assignment known, tries every move of
-    one feature, and searches windows around it. A window has up to `width` items, which are features or
-    groups of features that stay together, and *every* stage assignment of these is searched. The best
-    assignment by the weighting is the next start; after `tries` windows without gain comes the next
-    weighting. The first weighting, all alike, also kicks its local optimum :cite:p:`Lourenco2003`: a few
-    features change at random, and moves of one feature mend that, until `kicks` in a row gain nothing. Kicks
-    begin in the first half of a time limit only, so that the other weightings have their turn. The search
-    ends with a round over all weightings that gains nothing.
+    This is a large-neighbourhood search :cite:p:`Pisinger2010` with one archive of non-dominated assignments.
+    For each of several weightings of the objectives the search takes the best assignment known, tries every
+    move of one feature, and searches windows around the assignment. A window has up to `width` items, which
+    are features or groups of features that stay together, and *every* stage assignment of the items is
+    searched. The best assignment by the weighting is the next start; after `tries` windows without gain comes
+    the next weighting. The first weighting, with equal weights, also kicks its local optimum
+    :cite:p:`Lourenco2003`. A kick changes a few features at random, and moves of one feature improve the
+    result, until `kicks` in a row gain nothing. Kicks begin in the first half of a time limit only, so that
+    time is left for the other weightings. The search ends with a round over all weightings that gains
+    nothing.
 
     That end is a local optimum: no move of one feature improves the best assignment of any weighting, and no
     searched window has a further non-dominated assignment. Where one window holds all features the front is
     complete. Nothing else is claimed.
 
     `budget`: time limit, seed of the weightings, and progress. The first assignment, one stage with
-    everything, is measured whatever the time. Its study keeps the archive after every climb, so a killed
-    search continues to the same front. A stopped search continues from all that it had found, which may lead
-    to another front.
+    everything, is measured whatever the time. The budget's study keeps the archive after every climb, so a
+    killed search continues to the same front. A search stopped on request continues from all assignments
+    found, which may lead to another front.
 
     A window takes up to ``2**width`` fits and a walk over its assignments. The moves of one feature take
     about one fit per feature and stage. No set of features is fitted twice.
@@ -331,7 +336,7 @@ def _tell(budget: Budget, n_rounds: int, done: int, total: int) -> None:
 
 
 def _kick(climber: WindowClimber, weights: Values, draws: np.random.Generator, budget: Budget) -> None:
-    """Kick the best assignment by the weights until too many kicks in a row gain nothing or time is over."""
+    """Kick the best assignment by the weights, until too many kicks in a row gain nothing or time is over."""
     here, in_vain = climber.top(weights), 0
     while in_vain < climber.options.kicks and not budget.expired:
         here, gained = climber.kick(weights, here, draws)
@@ -349,7 +354,8 @@ def drawn_weightings(n_objectives: int, n_weightings: int, seed: int) -> Values:
 def first_assignments(problem: StageProblem) -> NDArray[np.int8]:
     """Return the starts of the search besides one stage of everything, ``(n_assignments, n_features)``.
 
-    Where features may be left out: one stage of the 1, 2, 4 and so on features with the most information.
+    Where features may be left out, the starts are one stage of the 1, 2, 4 and so on features with the most
+    information. Otherwise there are none.
     """
     n = problem.n_features
     starts = np.full(((n - 1).bit_length() if problem.removal else 0, n), REMOVED, dtype=np.int8)
@@ -363,7 +369,7 @@ def first_assignments(problem: StageProblem) -> NDArray[np.int8]:
 
 
 def _opened(checkpoint: Checkpoint, climber: WindowClimber, weightings: Values, budget: Budget) -> _Place:
-    """Continue from the state of a study; otherwise measure one stage of everything, whatever the time."""
+    """Return the state of a study; without a state, measure one stage of everything, whatever the time."""
     fits = climber.problem.decisions.subclassifiers
     fits.serve(budget)
     if (kept := checkpoint.last()) is not None:

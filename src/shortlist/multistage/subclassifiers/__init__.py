@@ -1,1 +1,1 @@
-"""One classifier per feature subset, and its decision on every row."""
+"""Classifiers of feature subsets, one per subset, and their decisions on every row."""

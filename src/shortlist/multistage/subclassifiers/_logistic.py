@@ -3,8 +3,9 @@
 """Kernels of ℓ2 logistic regression on many feature subsets: Newton fits, scores, and decision bits.
 
 Rows are given transposed, ``(n_columns, n_rows)``, so that choosing columns copies whole runs of memory. A
-subset is a row of booleans over columns. Coefficients are kept per subset as ``(n_scores, n_columns + 1)``,
-intercept last, zero for absent columns; there is one score for two classes and one per class otherwise.
+subset is a row of booleans over columns. The coefficients of a subset are ``(n_scores, n_columns + 1)``: the
+intercept is last, and absent columns have zero. With two classes there is one score, otherwise one score per
+class.
 """
 
 import math
@@ -19,7 +20,7 @@ from shortlist.arrays import Flags, Floats, FloatTable, Longs
 MAX_NEWTON_STEPS = 200
 TINY_DECREMENT = 1e-11
 CLOSE = 1e-9
-"""Distance from the threshold below which the probability itself decides instead of the score."""
+"""Distance of a score from the threshold below which the probability is compared instead of the score."""
 
 
 class Confidence(NamedTuple):
@@ -28,7 +29,7 @@ class Confidence(NamedTuple):
     thresholds: Floats
     """Least probability of each class."""
     scores: Floats
-    """The same thresholds as log-odds, for two classes."""
+    """Thresholds as log-odds, for two classes."""
 
 
 class LabelledRows(NamedTuple):
@@ -41,7 +42,7 @@ class LabelledRows(NamedTuple):
     labels: Longs
     """Class index of each row."""
     starts: Longs
-    """Index of the first row of each run, then the number of rows; each run has its own classifier of a
+    """Index of the first row of each run, then the number of rows. Each run has its own classifier of a
     subset.
     """
 
@@ -121,7 +122,7 @@ def choose_columns(rows: Floats, subset: Flags, chosen: Longs, design: Floats) -
 def fit_binary(
     rows: Floats, truth: Floats, gram: Floats, penalties: Floats, subsets: Flags, coefficients: Floats
 ) -> int:
-    """Fit every subset; return the number that did not converge.
+    """Fit every subset; return the number of subsets whose fit did not converge.
 
     `rows`: ``(n_columns + 1, n_rows)``, with ones last. `truth`: 0 or 1 for each row. `gram`: inner products
     of the rows of `rows`. The first Newton step starts from zero, where every row weighs ¼, so it needs no
@@ -224,10 +225,10 @@ def decide_row(
     least: float,
     scores: Floats,
 ) -> int:
-    """Return the most probable class of one row, minus (1 + class) if it is not confident, -999 for NaN.
+    """Return the most probable class of one row; -1 - class if it is not confident, -999 for NaN.
 
-    `rows` are ``(n_rows, n_columns)``; confident means that the largest probability reaches the threshold of
-    its class and `least`. Ties of the probability go to the first class.
+    `rows` are ``(n_rows, n_columns)``. Confident means that the largest probability reaches both the
+    threshold of its class and `least`. Of equally probable classes the first is taken.
     """
     n_scores, intercept = coefficients.shape[0], coefficients.shape[1] - 1
     if n_scores == 1:
@@ -254,7 +255,7 @@ def decide_row(
 
 @kernel("void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1])", makes_arrays=True)
 def write_probabilities(rows: Floats, coefficients: Floats, chosen: Longs, probabilities: Floats) -> None:
-    """Write the class probabilities of every row, the same numbers as :func:`decide_row` compares."""
+    """Write the class probabilities of every row, equal to the numbers that :func:`decide_row` compares."""
     n_scores, intercept = coefficients.shape[0], coefficients.shape[1] - 1
     for row in range(len(rows)):
         for k in range(n_scores):
@@ -290,7 +291,7 @@ def decision_bits(
 ) -> None:
     """Write the decision bits of the subset in each of `slots`.
 
-    They are the masks of the confident rows, and of the confident and right ones.
+    The bits are the masks of the confident rows, and of the confident and right rows.
 
     A subset has a classifier for each run of rows between two of ``labelled.starts``. Two classes have one
     score: the scores of a run are added up column by column, which gives the same sums as :func:`decide_row`

@@ -17,21 +17,23 @@ from shortlist.pickles import saved_from
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class FeatureCode:
-    """Conversion of one feature to columns."""
+    """Conversion of one feature to numeric columns."""
 
     name: str
     """Name of the feature."""
     fill: float
-    """Number: value that replaces a missing one, the median of the fitted rows."""
+    """Value that replaces a missing number: the median of the fitted rows."""
     categories: tuple[Any, ...] | None
-    """Category: its values, one 0/1 column each; an unseen value is zero in all of them. None: a number."""
+    """Values of a category, with one 0/1 column each; a value not listed is zero in all of these columns.
+    None: the feature is a number.
+    """
     allows_missing: bool
     """Whether the rows behind the classifier had gaps in the feature. If so, a last 0/1 column marks gaps,
     and a gap is a value like others. Otherwise a gap means that the feature is not known yet.
     """
     words: tuple[Any, ...] | None = None
-    """Category: all values in the rows behind the classifier; any other one is unknown. None: unknown, as in
-    models saved before words were kept.
+    """All values of a category in the rows behind the classifier; any other value is an unknown word. None:
+    not recorded, as in models saved before words were kept.
     """
 
     @property
@@ -54,7 +56,7 @@ class Encoding:
 
     @property
     def plain(self) -> bool:
-        """Whether the columns are the features themselves, as all are numbers without gaps."""
+        """Whether the columns are the features themselves: all features are numbers without gaps."""
         return all(code.categories is None and not code.allows_missing for code in self.codes)
 
     def columns(self, subsets: Mask) -> Mask:
@@ -67,7 +69,7 @@ class Encoding:
     def encode(self, features: Sequence[int], values: Any) -> NDArray[np.float64]:
         """Return the columns of some features, for values of shape ``(n_rows, len(features))``.
 
-        Raises BadInputError if a number is infinite or text, or missing in a feature without gaps when
+        Raises BadInputError if a number is infinite or text, or missing in a feature that had no gaps when
         fitting.
         """
         if self.plain and not hasattr(values, "iloc"):
@@ -85,8 +87,8 @@ class Encoding:
     def lacking(self, states: NDArray[np.int8], features: NDArray[np.integer]) -> Mask:
         """Return a mask of the features still to be requested before a stage, ``(n_rows, n_bought)``.
 
-        It marks features not requested yet, and gaps in features that had none when fitting; an unknown word
-        is a gap.
+        The mask holds features not requested yet, and gaps in features that had no gaps when fitting; an
+        unknown word is a gap.
 
         `states`, ``(n_rows, n_features)``: states of :mod:`shortlist.guarantees.cells`. `features`,
         ``(n_bought,)``: indices.
@@ -119,7 +121,7 @@ class Encoding:
 
         `columns`, which it returns, ``(n_rows, n_columns)``. `states`, which it returns, ``(n_rows,
         n_features)``: states of :mod:`shortlist.guarantees.cells`, such as a value, a gap, or an unknown
-        word. None: all have values.
+        word. None: all features have values.
         """
         places = range(len(self.codes))
         whole = self.plain and getattr(values, "dtype", None) == np.float64 and np.isfinite(values.sum())
@@ -135,7 +137,7 @@ class Encoding:
         return np.ascontiguousarray(np.concatenate(parts, axis=1)), states if states.any() else None
 
     def _numbers(self, features: Sequence[int], values: Any) -> NDArray[np.float64]:
-        """Return plain numbers as an array, ``(n_rows, len(features))``, after a check of all at once."""
+        """Return plain numbers as an array, ``(n_rows, len(features))``, after one check of all features."""
         try:
             # kernels take only arrays that could be written
             numbers = np.require(values, dtype=np.float64, requirements=["C", "W"])
@@ -155,8 +157,9 @@ def learn_encoding(X: Any, names: Sequence[str], validation: Any = None) -> Enco
     Numbers stay as they are and missing ones become the median. Text, booleans and a frame's categories, also
     of numbers, become one column per value. Feature i of `names` is column i of `X`.
 
-    `validation`: the validation rows, ``(n_validation_rows, n_features)``. Their gaps are values too, and
-    their words are known, so that the split does not matter for either.
+    `validation`: the validation rows, ``(n_validation_rows, n_features)``. Gaps and words of the validation
+    rows count as gaps and words of the fitted rows, so that the split does not decide which gaps are values
+    and which words are known.
     """
     return Encoding(
         tuple(
@@ -193,7 +196,7 @@ def _values(column: Any) -> tuple[Any, ...]:
 
 
 def _matched(code: FeatureCode, column: Any) -> tuple[Any, Mask]:
-    """Return a column with its words as they were when fitting, and a mask of the unknown ones.
+    """Return a column with its words as they were when fitting, and a mask of the unknown words.
 
     A number equals the word that it is written as, such as 1 and "1": files are read as numbers where all
     cells of a column look like numbers.
@@ -214,7 +217,10 @@ def _matched(code: FeatureCode, column: Any) -> tuple[Any, Mask]:
 
 
 def _encode(code: FeatureCode, column: Any, *, strict: bool = True) -> NDArray[np.float64]:
-    """Return the columns of one feature; `strict` raises BadInputError for gaps where fitting had none."""
+    """Return the columns of one feature.
+
+    `strict`: raise BadInputError for gaps in a feature that had no gaps when fitting.
+    """
     missing = _missing(column)
     if strict and missing.any() and not code.allows_missing:
         _refuse(code.name, float("nan"))
@@ -257,7 +263,7 @@ def _is_category(column: Any) -> bool:
 def _is_value(column: Any, value: Any) -> NDArray[np.float64]:
     """Return 1 for rows that hold a value and 0 for others.
 
-    A pandas NA is no value, and cannot be compared.
+    The result is 0 for a pandas NA, which cannot be compared.
     """
     if column.dtype.kind == "O":
         column = np.where(_missing(column), None, column)

@@ -1,4 +1,7 @@
-"""Any scikit-learn classifier per feature subset, or one for all in which other features are gaps."""
+"""Scikit-learn classifiers of feature subsets: one for each subset, or one for all subsets.
+
+A classifier for all subsets takes the features outside a subset as gaps.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +37,7 @@ def counts_members(estimator: Any) -> bool:
 
 
 def member_costs(estimator: Any) -> Sequence[float] | None:
-    """Return the price of asking each member of an ensemble; None: all cost alike, or it is no ensemble.
+    """Return the price of asking each member of an ensemble; None if all cost alike, or for no ensemble.
 
     Raises BadInputError if the prices are no list of costs.
     """
@@ -65,7 +68,8 @@ def most_asked(estimator: Any) -> int:
 def asked_by_price(estimator: Any, n_prices: int) -> NDArray[np.int64]:
     """Return the number of members of each price that a call of a fitted classifier asks, ``(n_prices,)``.
 
-    Each member with a price of its own has an entry; where all cost alike, there is one entry.
+    If members have their own prices, there is one entry per member; if all members cost alike, there is one
+    entry.
     """
     if not counts_members(estimator):
         return np.ones(1, dtype=np.int64)
@@ -76,16 +80,17 @@ def asked_by_price(estimator: Any, n_prices: int) -> NDArray[np.int64]:
 
 
 WORKERS_AFTER_S = 5.0
-"""Seconds of fits in this process before other processes start; starting them takes about as long."""
+"""Seconds of fits in this process before other processes start; starting the processes takes about as long.
+"""
 
 
 class ForeignSubclassifiers(Subclassifiers):
     """A classifier with ``predict_proba``, cloned and fitted per subset on its encoded columns.
 
-    Every fitted clone is kept. The one that predicts is fitted on all rows that fit; out of fold there is
-    another for each fold, which validates. Open seeds of the classifier are that of the budget.
+    Every fitted clone is kept. The clone that predicts is fitted on all rows that fit. Out of fold, another
+    clone for each fold validates. Seeds that the classifier leaves open get the seed of the budget.
 
-    Processes of this machine are started only after `workers_after_s` seconds of fits in this one; a named
+    Processes of this machine are started only after `workers_after_s` seconds of fits in this one; a given
     cluster gets all fits. The place of a fit does not change its result.
     """
 
@@ -153,7 +158,7 @@ class ForeignSubclassifiers(Subclassifiers):
         return slots
 
     def _fitted(self, units: Sequence[Unit]) -> Iterator[tuple[str, tuple["ForeignModel", ...]]]:
-        """Yield key and models in order: fits in this process, and by other processes once these pay."""
+        """Yield key and models in order, from fits in this process first, then in other processes."""
         n_here = 0
         if not isinstance(self.n_jobs, str) and not self._workers_pay(len(units)):
             before = seconds_now()
@@ -202,7 +207,7 @@ class ForeignSubclassifiers(Subclassifiers):
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class ForeignModel:
-    """Fitted scikit-learn classifier and the columns it uses; it may know fewer classes than the table."""
+    """Fitted scikit-learn classifier and its columns; it may know fewer classes than the table has."""
 
     estimator: Any
     columns: NDArray[np.int64]
@@ -235,7 +240,7 @@ def seeded(estimator: Any, seed: int) -> Any:
 
 
 def fit_clones(estimator: Any, rows: StageRows, columns: NDArray[np.int64]) -> tuple[ForeignModel, ...]:
-    """Fit clones of a classifier on some columns: on all rows, and out of fold without each fold."""
+    """Return clones fitted on some columns: one on all rows and, out of fold, one without each fold."""
     from sklearn.base import clone
 
     fitted = [(rows.fit_rows, rows.fit_labels)]
@@ -253,10 +258,10 @@ STAGE_ENSEMBLE_SIZE = 50
 """Default number of trees of a forest, or rounds of boosting."""
 
 FITTED_ROWS = 20_000
-"""Least number of rows with gaps to fit on, unless that takes too many copies of each row."""
+"""Least number of copied rows with gaps to fit on; :data:`MOST_COPIES` takes precedence."""
 
 FEWEST_COPIES, MOST_COPIES = 4, 16
-"""Least and largest number of copies of each row, each with other gaps."""
+"""Least and largest number of copies of each row; every copy has other gaps."""
 
 ROWS_PER_CALL = 100_000
 """Number of rows per call of the classifier."""
@@ -265,10 +270,10 @@ ROWS_PER_CALL = 100_000
 class SharedSubclassifiers(Subclassifiers):
     """One clone of a classifier that takes gaps, in place of one for each feature subset.
 
-    Out of fold there is one for each fold. It is fitted on copies of the rows; in each copy of a row a random
-    number of random features is known, and the others are gaps. For a subset all other features are gaps. Its
-    answers differ from those of a classifier of the subset alone, so a front found with it is measured anew
-    with `own`.
+    Out of fold there is one clone for each fold. A clone is fitted on copies of the rows: in each copy of a
+    row a random number of random features is known, and the other features are gaps. For a subset all
+    features outside the subset are gaps. A classifier of the subset alone gives different answers, so a front
+    found with shared clones is measured anew with `own`.
 
     `own`: classifiers of single subsets, with their rows, estimator and budget.
     """
@@ -315,7 +320,7 @@ class SharedSubclassifiers(Subclassifiers):
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of members of each price per call, ``(n_slots, n_prices)``.
 
-        It is the same for all slots, as they share one classifier.
+        The number is the same for all slots, as all slots share one classifier.
         """
         n_prices = 1 if self.member_costs is None else len(self.member_costs)
         return np.tile(asked_by_price(self._models[0].estimator, n_prices), (len(slots), 1))
@@ -329,7 +334,7 @@ class SharedSubclassifiers(Subclassifiers):
         return self.own.validation_probabilities(subset)
 
     def _fitted(self, part: FoldPart) -> ForeignModel:
-        """Return the classifier of a part, fitted on its rows with gaps."""
+        """Return the classifier of a part, fitted on copies of the part's rows with gaps."""
         from sklearn.base import clone
 
         rng = np.random.default_rng(self._seed)
@@ -354,7 +359,10 @@ class SharedSubclassifiers(Subclassifiers):
 
 
 def takes_gaps(estimator: Any) -> bool:
-    """Return whether a classifier, or the one that it calibrates, declares that it takes missing values."""
+    """Return whether a classifier declares that it takes missing values.
+
+    For a classifier that calibrates another classifier, the other one must declare so.
+    """
     from sklearn.utils import get_tags
 
     inner = getattr(estimator, "estimator", None)
@@ -369,16 +377,16 @@ def with_gaps(rows: Floats, known: Mask) -> Floats:
 STAGE_KINDS = ("logistic", "forest", "boosting")
 """Names of the classifiers of stages.
 
-Logistic regression, which stages fit themselves and which has no size; a random forest; histogram gradient
-boosting.
+In order: logistic regression, which stages fit themselves and which has no size; a random forest; histogram
+gradient boosting.
 """
 
 
 def stage_classifier(kind: str, size: int | None = None) -> Any:
     """Return an unfitted classifier of a name in :data:`STAGE_KINDS`; None for ``"logistic"``.
 
-    `size`: number of trees or rounds. Raises BadInputError if the kind is unknown, or has no size, or the
-    size is no whole number of at least 1.
+    `size`: number of trees or rounds. Raises BadInputError if the kind is unknown, or a size is given for
+    ``"logistic"``, or the size is no whole number of at least 1.
 
     >>> stage_classifier("forest", 10)
     RandomForestClassifier(n_estimators=10)

@@ -45,7 +45,9 @@ from shortlist.runs.workers import Where
 BATCH = 512
 """Largest number of subsets fitted in one unit of work."""
 FEW_SUBSETS = 64
-"""Largest number of subsets fitted at once, without workers, if they are not more than a unit of work."""
+"""Largest number of subsets fitted in one call without workers; the subsets must also fit into one unit of
+work.
+"""
 WORK_OF_A_UNIT = 4 * 10**8
 LEAST_PLACES = 4096
 """Least number of slots: a generation of the evolution needs one for each of its subsets."""
@@ -57,7 +59,7 @@ LEAST_PLACES = 4096
 def fit_multinomial(  # noqa: C901, PLR0912, PLR0915 -- a kernel keeps its loops flat
     rows: Floats, truth: Longs, penalties: Floats, subsets: Flags, coefficients: Floats
 ) -> int:
-    """Fit every subset with a softmax over classes; return the number that did not converge.
+    """Fit every subset with a softmax over classes; return the number of subsets that did not converge.
 
     A constant added to all intercepts changes no probability, so the loss gets half the squared sum of the
     intercepts: the probabilities stay and the Newton system becomes definite.
@@ -155,7 +157,7 @@ class FitRows:
     labels: NDArray[np.int64]
     """Class numbers, ``(n_rows,)``."""
     n_scores: int
-    """Number of scores: 1 for two classes, else one per class."""
+    """Number of scores: 1 for two classes, else one for each class."""
     centres: NDArray[np.float64]
     spreads: NDArray[np.float64]
     """Means and standard deviations of the columns, ``(n_columns,)``; 1 where a column is constant."""
@@ -166,7 +168,7 @@ class FitRows:
     penalties: NDArray[np.float64]
     """Penalty of each coefficient, ``(n_columns + 1,)``; 0 for the intercept, which is last."""
     offsets: NDArray[np.float64]
-    """Numbers added to the fitted intercepts, ``(n_scores,)``, as probabilities are weighed by class."""
+    """Numbers added to the fitted intercepts, ``(n_scores,)``; they weigh the probabilities by class."""
 
 
 def prepared_rows(
@@ -202,9 +204,8 @@ def fit_parts(parts: Sequence[FitRows], subsets: Mask) -> NDArray[np.float64]:
 def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:
     """Fit subsets, ``(n_subsets, n_features)``; return coefficients in the columns' own units.
 
-    Raises BadInputError if one does not converge.
-
-    `coefficients`, which it returns: the intercept is last, ``(n_subsets, n_scores, n_columns + 1)``.
+    Raises BadInputError if the fit of a subset does not converge. `coefficients`, which it returns,
+    ``(n_subsets, n_scores, n_columns + 1)``: the intercept is last.
     """
     columns = np.ascontiguousarray(rows.encoding.columns(subsets))
     coefficients = np.empty((len(subsets), rows.n_scores, columns.shape[1] + 1))
@@ -243,8 +244,9 @@ def standardised(rows: NDArray[np.float64]) -> tuple[Floats, Floats, Floats]:
 def in_own_units(beta: Floats, centres: Floats, spreads: Floats) -> Floats:
     """Turn coefficients of standardised columns, on the last axis, into coefficients of the original columns.
 
-    Each intercept is a sum along its own row in memory, which NumPy adds in one order however many rows there
-    are; for a call with one subset that is ten times as fast as :func:`shortlist.arrays.products_in_order`.
+    Each intercept is a sum along its own row in memory, which NumPy adds in the same order for any number of
+    rows. For a call with one subset this sum is ten times as fast as
+    :func:`shortlist.arrays.products_in_order`.
     """
     coefficients = beta.copy()
     coefficients[..., :-1] /= spreads
@@ -276,15 +278,16 @@ class LogisticModel:
 class LogisticSubclassifiers(Subclassifiers):
     """ℓ2 logistic regressions, equal to scikit-learn's ``LogisticRegression(C=C)`` on the same columns.
 
-    Needs 8·(n_columns + 1)·n_scores bytes per fitted subset, and per thread twice the fitted rows.
+    A fitted subset takes 8·(n_columns + 1)·n_scores bytes; a thread takes twice the memory of the fitted
+    rows.
 
     `C`: inverse strength of the penalty. `scale`: penalise the coefficients of standardised columns, so that
-    units do not matter; false: of the original columns. `n_jobs`: threads that fit, or the address of a Dask
-    scheduler. `capacity`: most subsets kept at a time, where the number of features exceeds
-    :data:`DENSE_FEATURES`. `dense`: whether every subset has a slot of its own; by default up to that number
-    of features. `budget`: time limit of fits, checked before every batch, and progress. It may be replaced.
-    `work_of_a_unit`: multiplications for the curvature of all fits in a unit of work, which takes about a
-    second between two checks of the clock.
+    units do not matter; false: penalise the coefficients of the original columns. `n_jobs`: threads that fit,
+    or the address of a Dask scheduler. `capacity`: most subsets kept at a time, where the number of features
+    exceeds :data:`DENSE_FEATURES`. `dense`: whether every subset has a slot of its own; by default with up to
+    :data:`DENSE_FEATURES` features. `budget`: time limit of fits, checked before every batch, and progress;
+    the budget may be replaced. `work_of_a_unit`: multiplications for the curvature of all fits in a unit of
+    work, which takes about a second between two checks of the clock.
     """
 
     def __init__(
@@ -342,7 +345,10 @@ class LogisticSubclassifiers(Subclassifiers):
         return slots
 
     def _fit(self, slots: NDArray[np.int64], subsets: Mask) -> int:
-        """Fit subsets in batches, in threads; return the number of fitted ones, which come first."""
+        """Fit subsets in batches, in threads; return the number of fitted subsets.
+
+        The fitted subsets are the first of `subsets`.
+        """
         self._subsets[slots] = subsets
         done = 0
         if self.budget.stopped:
@@ -383,7 +389,7 @@ class LogisticSubclassifiers(Subclassifiers):
     def model(self, subset: Mask) -> LogisticModel:
         """Return the model that predicts for one subset.
 
-        Out of fold it is fitted now, without a time limit.
+        Out of fold this call fits the model, without a time limit.
         """
         if self.rows.fold_of is None:
             return self.validating(int(self.slots(subset[None, :])[0]))[0]

@@ -1,4 +1,4 @@
-"""One classifier per feature subset, fitted once, and its decisions on the validation rows as bits."""
+"""Classifiers of feature subsets, each fitted once, and their decisions on the validation rows as bits."""
 
 import functools
 import itertools
@@ -18,7 +18,7 @@ from shortlist.runs import Budget, silent
 from shortlist.tables.splits import IN_NO_FOLD
 
 DENSE_FEATURES = 18
-"""Largest number of features where every subset has a slot of its own, its bit mask."""
+"""Largest number of features at which every subset has a slot of its own: its bit mask."""
 STOPPED = (
     "fitting subclassifiers was stopped before it was done, so there is no answer. Run it again, or "
     "allow more time."
@@ -28,7 +28,7 @@ MOST_BYTES = 4 * 10**9
 
 
 class FoldPart(NamedTuple):
-    """Rows that fit a classifier, their classes, and the slice of the rows that it validates.
+    """Rows that fit a classifier, their classes, and the slice of the rows that the classifier validates.
 
     The rows are encoded, ``(n_rows, n_columns)``.
     """
@@ -53,15 +53,15 @@ class StageRows:
     n_classes: int
     """Number of classes, at least 2."""
     fold_of: NDArray[np.int8] | None = None
-    """Fold of each row where the rows that fit validate as well, -1 outside all folds: see
-    :func:`rows_in_folds`. None: other rows validate.
+    """Fold of each row if the rows that fit also validate, -1 outside all folds: see :func:`rows_in_folds`.
+    None: other rows validate.
     """
     class_weights: tuple[float, ...] | None = None
     """Factors of the probabilities of the classes; None: 1 each."""
 
     @property
     def runs(self) -> list[slice]:
-        """Return slices of the validation rows, one for each classifier of a subset: all rows, or a fold."""
+        """Return slices of the validation rows, one per classifier of a subset: all rows, or one per fold."""
         folds = self.fold_of[self.fold_of >= 0] if self.fold_of is not None else 0 * self.validation_labels
         ends = np.cumsum(np.bincount(folds))
         return [slice(start, end) for start, end in itertools.pairwise([0, *ends.tolist()])]
@@ -95,10 +95,10 @@ def rows_in_folds(
     fold_of: NDArray[np.int8],
     n_classes: int,
 ) -> StageRows:
-    """Return rows that fit and validate: each is answered by a classifier fitted without its fold.
+    """Return rows that fit and validate: a classifier fitted without a row's fold answers the row.
 
-    The validation rows are in the order of the folds. A class with all rows in one fold is left out of all
-    folds, so that every classifier knows all classes, and a fold without rows does not count.
+    The validation rows are in the order of the folds. The rows of a class that lies in one fold only are left
+    out of all folds, so that every classifier knows all classes. A fold without rows does not count.
     """
     alone = [label for label in np.unique(labels) if len(np.unique(fold_of[labels == label])) == 1]
     fold_of = np.where(np.isin(labels, alone), IN_NO_FOLD, fold_of).astype(np.int8)
@@ -118,7 +118,7 @@ class Subclassifiers:
     """Classifiers fitted per feature subset; `slots` turns subsets into the indices of their classifiers.
 
     Where `fits_are_quick`, thousands of subsets may be fitted. A call of a classifier asks at most
-    `most_asked`: itself, or its members, which may have `member_costs`.
+    `most_asked` members; a single classifier counts as one member. Members may have `member_costs`.
     """
 
     rows: StageRows
@@ -130,11 +130,14 @@ class Subclassifiers:
     member_costs: Sequence[float] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of a copy in another process, which fits for itself and reports no progress."""
+        """Return the state of a copy in another process.
+
+        The copy fits in its own process and reports no progress.
+        """
         return {**vars(self), "n_jobs": 1, "budget": Budget()}
 
     def serve(self, budget: Budget) -> None:
-        """Set the budget of a search for the fits; quick fits report no progress of their own."""
+        """Set the budget of a search for the fits; quick fits do not report progress."""
         self.budget = replace(budget, report=silent) if self.fits_are_quick else budget
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
@@ -160,8 +163,8 @@ class Subclassifiers:
     def validation_probabilities(self, subset: Mask) -> NDArray[np.float64]:
         """Return the class probabilities of the validation rows, ``(n_validation_rows, n_classes)``.
 
-        The same numbers as behind the subset's bits: out of fold from classifiers that were not fitted on the
-        row, otherwise from :meth:`model`.
+        The subset's bits follow from the same numbers. Out of fold the classifier of a row was fitted without
+        the row; otherwise :meth:`model` answers.
         """
         return validation_answers(self.rows, self.validating(int(self.slots(subset[None, :])[0])))
 
@@ -169,7 +172,7 @@ class Subclassifiers:
 def validation_answers(rows: StageRows, models: Sequence[Any]) -> NDArray[np.float64]:
     """Return the class probabilities of the validation rows, ``(n_validation_rows, n_classes)``.
 
-    Each row is answered by the model of its part.
+    The model of a row's part answers the row.
     """
     runs = zip(models, rows.runs, strict=True)
     return np.concatenate([model.probabilities(rows.validation_rows[run]) for model, run in runs])
@@ -185,7 +188,7 @@ def bits_of_answers(
 
 
 class SubsetPlaces:
-    """Slots of feature subsets: by bit mask for few features, in order of arrival otherwise."""
+    """Slots of feature subsets: bit masks with few features, otherwise numbers in order of arrival."""
 
     def __init__(self, n_features: int, capacity: int, *, dense: bool | None = None) -> None:
         self.dense = n_features <= DENSE_FEATURES if dense is None else dense
@@ -198,7 +201,7 @@ class SubsetPlaces:
     def place(self, subsets: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return a slot per subset, and the positions of subsets that are new, each once.
 
-        When there is no room for all of them, all slots are freed first.
+        If there is no room for all new subsets, all slots are freed first.
         """
         if self._weights is not None:
             slots = subsets @ self._weights
@@ -236,7 +239,8 @@ SUBSETS_AT_ONCE = 8192
 class DecisionBits:
     """Decision bits of subsets under one rule, computed when first needed.
 
-    `last_rule`: rule of the last stage, if it has its own; its bits follow those of the rule.
+    `last_rule`: rule of the last stage, if it differs; the bits under `last_rule` follow the bits under the
+    rule.
     """
 
     def __init__(
@@ -252,7 +256,7 @@ class DecisionBits:
         )
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
-        """Return the slot of each subset, ``(n_subsets,)``, whose bits are then in `bits`."""
+        """Return the slot of each subset, ``(n_subsets,)``; `bits` then holds the bits of these slots."""
         slots = self.subclassifiers.slots(subsets)
         if self.subclassifiers.places.epoch != self._epoch:
             self._epoch = self.subclassifiers.places.epoch
@@ -293,7 +297,8 @@ class DecisionBits:
         """Return the bits of every subset, indexed by bit mask, ``(2**n_features, 2, n_words)``.
 
         Row 0 is zero. Raises BadInputError if there are too many features, or their subsets do not fit into
-        memory. Raises FitsStoppedError if the budget ends before all are fitted. The fitted ones are kept.
+        memory. Raises FitsStoppedError if the budget ends before all subsets are fitted; the fitted subsets
+        are kept.
         """
         n = self.subclassifiers.rows.n_features
         if n > DENSE_FEATURES:
@@ -323,7 +328,7 @@ def subset_masks(n_features: int) -> Mask:
 
 
 def bytes_of_every_subset(rows: StageRows) -> int:
-    """Return the bytes of memory that an enumeration takes for the bits of each subset and two unions."""
+    """Return the bytes of memory that an enumeration takes: bits of each subset, and two unions of bits."""
     return 3 * 2 * 8 * rows.n_words << rows.n_features
 
 
