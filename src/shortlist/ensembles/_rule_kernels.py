@@ -69,7 +69,7 @@ def lead(tally: Shorts, row: int, label: np.int64) -> np.int64:
 def best_left(scores: Longs, left: Mask, alone: Counts) -> int:
     """Return the index of the classifier with the highest score among those left, or :data:`NO_ONE`.
 
-    Ties are decided as in the module's docstring.
+    Of equal scores, the classifier that is right most often alone (`alone`) wins, then the lowest index.
     """
     pick = NO_ONE
     for k in range(len(scores)):
@@ -84,7 +84,7 @@ def best_left(scores: Longs, left: Mask, alone: Counts) -> int:
 
 @kernel("void(uint8[:, ::1], int64[::1], int64, int64, int64, int32[:, ::1])")
 def add_votes(columns: ClassCodes, rows: Longs, n_rows: int, member: int, change: int, tally: Shorts) -> None:
-    """Add one classifier's votes to the tally of the first `n_rows` rows, `change` times."""
+    """Add the votes of classifier `member`, `change` times, to the tally of the first `n_rows` of `rows`."""
     for position in range(n_rows):
         i = rows[position]
         tally[i, columns[member, i]] += change
@@ -102,7 +102,7 @@ def count_right(codes: ClassCodes, labels: ClassCodes, counts: Counts, right: Lo
 
 @kernel("void(CodedRows, int32[:, ::1], int64[::1], int64[::1])")
 def count_prefixes(rows: CodedRows, tally: Shorts, order: Longs, right: Longs) -> None:
-    """Set `right` to the number of samples that every prefix of an order decides right."""
+    """Set ``right[k]`` to the number of samples that the first k + 1 classifiers of an order decide right."""
     columns, labels, counts = rows.columns, rows.labels, rows.counts
     for step in range(len(order)):
         sure = 0
@@ -115,9 +115,9 @@ def count_prefixes(rows: CodedRows, tally: Shorts, order: Longs, right: Longs) -
 
 @kernel("int64(CodedRows, int32[:, ::1], int64[::1], int64, int64[::1])")
 def score_additions(rows: CodedRows, tally: Shorts, listed: Longs, n_rows: int, gains: Longs) -> int:
-    """Return the number of samples decided right now, and set `gains` to the change by each classifier.
+    """Return the number of samples decided right; set ``gains[k]`` to its change if classifier k joins.
 
-    The rows are the first `n_rows` that are listed.
+    Only the rows ``listed[:n_rows]`` are counted.
     """
     codes, labels, counts = rows.codes, rows.labels, rows.counts
     sure = 0
@@ -146,9 +146,9 @@ def score_additions(rows: CodedRows, tally: Shorts, listed: Longs, n_rows: int, 
 
 @kernel("int64(CodedRows, int32[:, ::1], int64[::1], int64[::1])")
 def keep_near_rows(rows: CodedRows, tally: Shorts, near: Longs, right: Longs) -> int:
-    """Set `near` to the rows whose decision one replacement can change, and return their number.
+    """Set `near` to the rows whose decision one replacement of a member can change; return their number.
 
-    ``right[0]`` is set to the number of samples whose rows stay right.
+    ``right[0]`` is set to the number of samples in rows that stay right after any one replacement.
     """
     labels, counts = rows.labels, rows.counts
     n_near = 0
@@ -165,7 +165,7 @@ def keep_near_rows(rows: CodedRows, tally: Shorts, near: Longs, right: Longs) ->
 
 @kernel("void(CodedRows, Climb, int64[::1], int64[::1], int64[::1])")
 def climb_by_accuracy(rows: CodedRows, climb: Climb, listed: Longs, order: Longs, right: Longs) -> None:
-    """Add the classifier with which most samples are right, again and again, until all are members."""
+    """Add the classifier with which most samples are right, one at a time, until all are members."""
     scores, left = climb.scores, climb.left
     for step in range(len(order)):
         sure = score_additions(rows, climb.tally, listed, len(listed), scores)
@@ -180,10 +180,10 @@ def climb_by_accuracy(rows: CodedRows, climb: Climb, listed: Longs, order: Longs
 def climb_with_backfitting(
     rows: CodedRows, climb: Climb, listed: Longs, near: Longs, members: Longs, right: Longs
 ) -> None:
-    """Add classifiers as :func:`climb_by_accuracy`, and replace members after each while that helps.
+    """Add classifiers as :func:`climb_by_accuracy`; after each addition replace members while that helps.
 
-    Row s of `members` receives the s + 1 members after the revision, and ``right[s]`` the number of samples
-    that they decide right.
+    Row s of `members` receives the s + 1 members after the replacements, and ``right[s]`` the number of
+    samples that these members decide right.
     """
     tally, scores, left = climb.tally, climb.scores, climb.left
     n_rows = len(listed)

@@ -1,4 +1,4 @@
-"""Evolution on one table, on all rows; further evolutions, or held-out rows, measure its result."""
+"""Evolution on all rows of one table, with measurement by further evolutions, or on held-out rows."""
 
 import dataclasses
 import functools
@@ -53,14 +53,13 @@ ENSEMBLE, BEST_SINGLE = "evolved", "best_single"
 """Names of the rules that are measured: the ensemble, and the best individual of the last generation."""
 
 OUTER_PARTS, MOST_DEALS = 5, 2
-"""Number of parts of a partition, outside each of which evolution starts again, and largest number of
-partitions. Evolution, which learns again, needs more rows than a new choice among fitted classifiers
-(decision 150).
+"""Number of parts in a partition, and largest number of partitions; evolution starts again without each part.
+Evolution, which learns again, needs more rows than a new choice among fitted classifiers (decision 150).
 """
 
 MOST_ANSWERS = 2_000_000_000
-"""Largest number of answers of individuals to rows in all evolutions that measure. A second of processor time
-gives 6 to 60 million answers, depending on the search space.
+"""Largest number of answers (of one individual to one row) in all evolutions that measure. A second of
+processor time gives 6 to 60 million answers, depending on the search space.
 """
 
 
@@ -79,14 +78,14 @@ class EvolvedTable(MeasuredTable):
 
     @property
     def names(self) -> dict[str, str]:
-        """Names of the rules for sentences; both are the same where the ensemble is the best individual."""
+        """Names of the rules for sentences; an ensemble of the best individual alone has its name."""
         size = len(self.classifier.members_)
         ensemble = "its best individual alone" if self.is_alone else f"the ensemble of {size}"
         return {ENSEMBLE: ensemble, BEST_SINGLE: "its best individual alone"}
 
     @property
     def limits_of_measuring(self) -> str:
-        """Sentence on the differences that held-out rows can show; empty where other rows measure."""
+        """Sentence on the differences that held-out rows can show; empty if no rows were held out."""
         if self.advice is None or not self.is_held_out:
             return ""
         return held_out_in_words(self.advice.difference, self.n_rows["test"])
@@ -106,20 +105,20 @@ def evolve_table(
 ) -> EvolvedTable:
     """Evolve an ensemble on all rows, and measure it beside its best individual.
 
-    There is repeated choice (:mod:`shortlist.results.repeated_choice`) where the number of answers of five
-    more evolutions is at most :data:`MOST_ANSWERS`. Evolution then starts again outside each of five parts of
-    the rows, and answers the part, for one or two partitions. Otherwise, and by the paper's protocol, a tenth
-    of the rows is held out, stratified, and measures an ensemble that evolves on the others and is saved as
-    it is. Test rows replace both. Raises BadInputError if a class has too few rows to be in both parts, or an
-    option cannot be used.
+    Test rows measure the ensemble if they are given. Without test rows, there is repeated choice
+    (:mod:`shortlist.results.repeated_choice`) if five more evolutions give at most `most_answers` answers:
+    evolution starts again without each of five parts of the rows, and answers this part, for one or two
+    partitions. Otherwise, or by the paper's protocol, a tenth of the rows, stratified, is held out and
+    measures an ensemble that evolves on the other rows; this ensemble is saved. Raises BadInputError if a
+    class has too few rows to be in both parts, or an option cannot be used.
 
-    `y`: two classes or more, ``(n_samples,)``. `classifier`: unfitted. `seed`: seed of the parts. `cases`:
-    case of each row, ``(n_samples,)``; all rows of a case are in one part. `measuring`: rows to test, the
-    margin of equivalence, and the rule whose model is saved. `work`: workers for further evolutions,
-    progress, cancellation, and the study that keeps the state of evolution and the measured parts. If
-    evolution is stopped, the result has the ensemble so far, without figures of repeated choice.
+    `y`: classes of the rows, two or more, ``(n_samples,)``. `classifier`: unfitted. `seed`: seed of the
+    parts. `cases`: case of each row, ``(n_samples,)``; all rows of a case are in one part. `measuring`: rows
+    to test, the margin of equivalence, and the rule whose model is saved. `work`: workers for further
+    evolutions, progress, cancellation, and the study that keeps the state of evolution and the measured
+    parts. If evolution is stopped, the result has the ensemble so far, without figures of repeated choice.
     `most_answers`: largest number of answers of individuals to rows in all evolutions that measure. `long_s`:
-    seconds of evolution from which on workers run the further ones, as they take time to start.
+    seconds of evolution from which on workers run the further ones, since workers take time to start.
     """
     from shortlist.ensembles.estimators.evolved_ensemble import best_alone
 
@@ -183,7 +182,7 @@ def evolve_table(
 def _n_deals(classifier: "EvolutionaryEnsembleClassifier", n_rows: int, most_answers: int) -> int:
     """Return the number of partitions for further evolutions.
 
-    It depends on the number of answers, as a clock would not be reproducible.
+    The number follows from the number of answers and not from a clock, so that it is reproducible.
     """
     n_answers = n_rows * classifier.population_size * classifier.n_generations
     return min(MOST_DEALS, most_answers // (OUTER_PARTS * n_answers))
@@ -216,10 +215,10 @@ def _repeated(
     rules: "Mapping[str, EvolutionaryEnsembleClassifier]", table: TableRows, parts: Parts, work: Work, *,
     is_long: bool,
 ) -> tuple[dict[str, Measured], NDArray[np.intp]]:  # fmt: skip
-    """Return the figures of both rules, by evolving again outside each part; none if the work was stopped.
+    """Return the figures of both rules, by evolving again without each part; empty if the work was stopped.
 
-    Also returns the indices of the true classes, of each row once for every partition. `is_long`: whether
-    workers evolve, and not this process.
+    The second value is the index of the true class of each row, once for every partition. `is_long`: whether
+    workers evolve; otherwise this process does.
     """
     classes, again = rules[ENSEMBLE].classes_, choices_again(parts)
     study = work.study.part("parts")
@@ -254,9 +253,9 @@ def evolve_part(  # units pass arguments by place
 ) -> dict[str, list[int]]:  # fmt: skip
     """Return the class indices that the ensemble and the best individual give the held-out rows, by rule.
 
-    `kept`: indices of the rows on which they evolve. `held`: indices of the rows that they answer.
+    `kept`: indices of the rows that the ensemble evolves on. `held`: indices of the held-out rows.
 
-    Words that only the held rows have count as missing, as in new rows.
+    Words that only held-out rows have count as missing values, as in new rows.
     """
     from shortlist.ensembles.estimators.evolved_ensemble import best_alone
 

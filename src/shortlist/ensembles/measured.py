@@ -1,4 +1,4 @@
-"""Measurement of rules on rows that did not make them: shares, intervals, differences, advice."""
+"""Measurement of rules on rows that were not used to choose them: shares, intervals, differences, advice."""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -58,11 +58,11 @@ def reached_facts(
 ) -> dict[str, Any]:
     """Return the cost and the diversity of a selection beside their limits, as a dict for JSON.
 
-    `right`: mask of the right answers of the pool, ``(n_rows, n_classifiers)``; failure credit needs no
-    classes. `selection`: mask of the members, ``(n_classifiers,)``; `names`: their names. `costs`: cost of
-    each classifier, ``(n_classifiers,)``. `diversity`: limits as in
+    `right`: mask of the right answers of the pool, ``(n_rows, n_classifiers)``. `selection`: mask of the
+    members, ``(n_classifiers,)``; `names`: names of the classifiers. `costs`: cost of each classifier,
+    ``(n_classifiers,)``. `diversity`: limits as in
     :func:`shortlist.ensembles.goals.diversity.diversity_limits`. Pairwise failure credit (PFC) is always
-    returned, and the measure of the limits where it is another one.
+    returned, and also the measure of the limits if it is another measure.
 
     >>> right = np.array([[True, False, True], [False, True, True], [True, True, False]])
     >>> told = reached_facts(right, np.array([True, True, False]), ("a", "b"), costs=[0.1, 0.2, 5])
@@ -103,7 +103,7 @@ def reached_facts(
 
 
 Ask = Callable[[Any], NDArray[Any]]
-"""Function from rows to the index of the class that a rule decides for each, or :data:`NO_CLASS`."""
+"""Function from rows to the index of the class that a rule gives each row; :data:`NO_CLASS` for no answer."""
 
 NO_ANSWER = "no answer"
 """Heading of the rows without an answer."""
@@ -117,13 +117,13 @@ class Measured:
     """Decisions of a rule on the test rows."""
 
     decisions: NDArray[np.int64]
-    """Number of decisions by true class (first axis) and class decided, ``(n_classes, n_classes + 1)``; the
-    last column is for rows without an answer. A row counts once for each measurement.
+    """Number of decisions by true class and decided class, ``(n_classes, n_classes + 1)``; the last column
+    counts rows without an answer. A row counts once for each measurement.
     """
     classes: Labels
     """The classes, sorted, ``(n_classes,)``."""
     positive: int
-    """Index of the positive class; only used with two classes."""
+    """Index of the positive class; used only with two classes."""
     size: int
     """Number of members."""
     ms_per_1000_rows: float
@@ -133,14 +133,14 @@ class Measured:
     price: float | None = None
     """Price of asking all members about a row; None without prices."""
     times: int = 1
-    """Number of measurements of each row; with repeated choice one for every partition."""
+    """Number of measurements of each row; with repeated choice there is one for every partition."""
     parts: NDArray[np.int8] | None = None
     """Part of each measurement, ``(times * n_rows,)``, -1 for no part; None unless the rule was fitted again
     for every part.
     """
     costs: Floats | None = None
-    """Cost of each answer, and of none, by class, ``(n_classes + 1, n_classes)``; None: errors are
-    counted.
+    """Cost of each answer by true class, ``(n_classes + 1, n_classes)``, the last row for no answer; None:
+    errors are counted.
     """
 
     @property
@@ -155,7 +155,7 @@ class Measured:
 
     @property
     def accuracy_interval(self) -> Interval:
-        """Wilson's interval of the accuracy, at 95 %, widened for the differences between fits."""
+        """Wilson's interval of the accuracy, at 95 %, widened for differences between repeated fits."""
         right, n_rows = int(np.trace(self.decisions)), int(self.decisions.sum())
         interval = wilson_interval(right / self.times, n_rows / self.times)
         if self.parts is None:
@@ -179,11 +179,11 @@ class Measured:
 
     @property
     def confusions(self) -> NDArray[np.int64]:
-        """Number of rows by true class and class decided, ``(n_classes, n_classes + 1)``.
+        """Number of rows by true class and decided class, ``(n_classes, n_classes + 1)``.
 
         The numbers are means over the partitions.
 
-        They are means over the partitions.
+        The last column counts rows without an answer.
         """
         return whole_rows(self.decisions / self.times)
 
@@ -208,9 +208,9 @@ class Measured:
         return class_shares((self.decisions / self.times).tolist(), self.classes.tolist())
 
     def shown_class(self, named: Any = None) -> str | None:
-        """Return the class of two whose recall is shown: a named one, or the rarer one if sizes differ.
+        """Return the class whose recall is shown with two classes: `named`, else the rarer class.
 
-        Otherwise None.
+        None with more than two classes, or without a name if the classes have equal sizes.
         """
         place = None if named is None else self.classes.tolist().index(named)
         shown = shown_positive(self.decisions.tolist(), place)
@@ -225,7 +225,7 @@ class Measured:
 
     @property
     def only_answer(self) -> str | None:
-        """Class that is given to every row; None where there are several."""
+        """Class that the rule gives every row; None if the rule gives several classes."""
         return only_answer(np.flatnonzero(self.decisions[:, :-1].sum(axis=0)), self.classes)
 
     def against(self, other: "Measured") -> Difference:
@@ -235,7 +235,7 @@ class Measured:
     def as_dict(self) -> dict[str, Any]:
         """Return the metrics as a dict for JSON.
 
-        With more than two classes it has the decisions by true and decided class.
+        With more than two classes the dict also has the number of decisions by true and decided class.
         """
         counts = self.confusion
         names = [str(label) for label in self.classes]
@@ -269,7 +269,7 @@ class Measured:
 
 
 def measured_facts(test: Mapping[str, Measured]) -> dict[str, Any]:
-    """Return the metrics of every rule, with its difference from the first rule on the same rows."""
+    """Return the metrics of every rule; for further rules also the difference from the first rule."""
     facts: dict[str, Any] = {}
     first = next(iter(test), "")
     for name, measured in test.items():
@@ -290,7 +290,7 @@ ERROR_COST = "error_cost"
 
 
 def with_costs(test: Mapping[str, Measured], by_class: Sequence[float] | None) -> dict[str, Measured]:
-    """Return rules with the costs of their errors.
+    """Return the measured rules with the costs of their errors.
 
     `by_class`: cost of a wrong answer about each class; None leaves the rules unchanged.
     """
@@ -302,9 +302,9 @@ def with_costs(test: Mapping[str, Measured], by_class: Sequence[float] | None) -
 
 
 def reported_figures(measured: Measured) -> dict[str, Figure]:
-    """Return the figures of a rule that a model file stores, by name.
+    """Return the figures of a rule by name, as a model file stores them.
 
-    Later measurements on new rows have the same form.
+    Later measurements on new rows are stored in the same form.
     """
     cost = {} if measured.error_cost is None else {COST_OF_ROW: measured.error_cost}
     recalls = {f"recall of {one.label}": one.right for one in measured.shares}
@@ -312,7 +312,7 @@ def reported_figures(measured: Measured) -> dict[str, Figure]:
 
 
 def only_answer(decided: NDArray[Any], classes: Labels) -> str | None:
-    """Return the one class that is decided for all rows, as text; None for several classes or no rows.
+    """Return the class decided for all answered rows, as text; None for several classes or no rows.
 
     >>> healthy = only_answer(np.array([1, 1, NO_CLASS]), np.array(["ill", "well"]))
     >>> healthy, only_answer(np.array([1, 0]), np.array([0, 1]))
@@ -336,7 +336,7 @@ def measure(
     positive: int,
     cancellation: Cancellation | None,
 ) -> Measured:
-    """Return the decisions on test rows, with their time; a row without an answer is wrong."""
+    """Return the decisions of a rule on test rows, and its time; a row without an answer counts as wrong."""
     start = seconds_now()
     decided = np.asarray(ask(X), dtype=np.int64)
     once = (seconds_now() - start) / len(y)
@@ -358,10 +358,10 @@ def measured_of(
     times: int = 1,
     parts: NDArray[np.int8] | None = None,
 ) -> Measured:
-    """Return the figures of given decisions; a row without an answer is wrong.
+    """Return the figures of given decisions; a row without an answer counts as wrong.
 
-    `decided`, `truth`, ``(times * n_rows,)``: indices of classes, :data:`NO_CLASS` without an answer. `ms`:
-    wall-clock time of 1,000 answers, in ms. `parts`: as in :class:`Measured`.
+    `decided`, `truth`, ``(times * n_rows,)``: indices of decided and true classes; :data:`NO_CLASS` for a row
+    without an answer. `ms`: wall-clock time of 1,000 answers, in ms. `parts`: as in :class:`Measured`.
     """
     decisions = np.zeros((len(classes), len(classes) + 1), dtype=np.int64)
     np.add.at(decisions, (truth, np.where(decided == NO_CLASS, len(classes), decided)), 1)
@@ -373,7 +373,7 @@ def time_of_answers(
 ) -> float:
     """Return the wall-clock time of 1,000 answers in ms, measured three times or for a second.
 
-    `once_s`: known seconds per row, which are used without a measurement if the work was cancelled.
+    `once_s`: known seconds per row; they are used if the work was cancelled before a measurement.
     """
     if cancellation is not None and cancellation.cancelled and once_s is not None:
         return once_s * 1e6
@@ -390,7 +390,7 @@ def time_of_answers(
 
 @dataclass(frozen=True)
 class Advice:
-    """Recommended rule by the measured rows, with the certainty of the recommendation.
+    """Recommendation of a rule by its measured rows, with the certainty of the recommendation.
 
     `take`: name of the recommended rule. `verdict`, `difference`: comparison of the first rule with the best
     single one, in the `objective`. `sentence`: recommendation with its reason. `names`: names of the rules
@@ -406,15 +406,16 @@ class Advice:
 
     @property
     def is_alone(self) -> bool:
-        """Whether the first rule is the same as the best single one."""
+        """Whether the first rule and the best single classifier are the same."""
         return self.names[next(iter(self.names))] == self.names["best_single"] or (
             self.verdict.word is Word.ALONE
         )
 
     def compared(self) -> str:
-        """Return a sentence on the difference with its interval, and on the rows still needed.
+        """Return a sentence on the first rule minus the best single classifier, with the rows still needed.
 
-        Empty if both rules are the same.
+        The sentence has the interval of the difference. Empty if the first rule is the best single
+        classifier.
         """
         if self.is_alone:
             return ""

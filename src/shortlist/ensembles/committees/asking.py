@@ -15,9 +15,10 @@ from shortlist.pickles import saved_from
 from shortlist.policies import UNDECIDED, Places, Said, follow
 
 MEAN_ROUNDING = 1e-9
-"""Distance from the least probability below which a mean is added up again, as ``predict_proba`` adds it.
+"""Largest distance from the least probability at which a mean is added up again in the order of
+``predict_proba``.
 
-Floating-point sums depend on their order. Calibrated means this near wait for all members.
+Floating-point sums depend on their order. A row whose calibrated mean is this near waits for all members.
 """
 
 
@@ -26,16 +27,16 @@ class ScoreRange(NamedTuple):
 
     least: Floats
     most: Floats
-    """Lower and upper bounds for each class, ``(n_rows, n_classes)``. The lower one holds where all members
-    left are sure of another class, the upper one where they are sure of this class.
+    """Lower and upper bounds for each class, ``(n_rows, n_classes)``. The lower bound is for the case that
+    all members left are sure of another class, the upper bound for the case that they are sure of this class.
     """
 
     def of_answer(self, may_win: Mask) -> tuple[Floats, Floats]:
         """Return the least and the largest probability of the class that wins, ``(n_rows,)`` each.
 
-        `may_win`, ``(n_rows, n_classes)``: classes that may still win. Answers that make such a class most
-        probable also make it win, so the largest is taken over these classes. The least is valid only where
-        one class alone may win.
+        `may_win`, ``(n_rows, n_classes)``: classes that may still win. The largest probability is taken over
+        these classes, as the answers that make such a class most probable also make it win. The least
+        probability is valid only where a single class may win.
         """
         leader = may_win.argmax(axis=1)[:, None]
         least = np.take_along_axis(self.least, leader, axis=1)[:, 0]
@@ -44,7 +45,7 @@ class ScoreRange(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerScores:
-    """Source of the probability of a committee's answer, as its ``predict_proba`` has it."""
+    """Source of the probability of a committee's answer, equal to its ``predict_proba``."""
 
     n_members: int
     """Number of members with all copies, asked or not."""
@@ -143,7 +144,7 @@ class AskingOrder:
 
 @dataclass(frozen=True, eq=False)
 class EarlyAnswers:
-    """Answers of a committee, with the number and the price of the calls that they took."""
+    """Answers of a committee, with the number and the price of the calls to members."""
 
     labels: Labels
     """Class of every row, as all members together decide it, ``(n_rows,)``; the reject label for a row
@@ -181,7 +182,7 @@ class Asking:
 
 
 class Added(NamedTuple):
-    """Amounts that the answers of one member add."""
+    """Increments by the answers of one member."""
 
     decisions: NDArray[np.int64]
     """Increments of the totals that decide the class, with all copies of the member, ``(n_rows,
@@ -192,7 +193,9 @@ class Added(NamedTuple):
 
 
 AskMember: TypeAlias = Callable[[int, Places], Added]
-"""Function from the index of a member, and the indices of rows, to the increments by its answers."""
+"""Function from the index of a member, and the indices of rows, to the increments by its answers on these
+rows.
+"""
 
 
 def ask_record(added: NDArray[np.int64], scored: NDArray[Any] | None = None) -> AskMember:
@@ -217,7 +220,7 @@ class SettledRows(NamedTuple):
     calls: NDArray[np.int64]
     """Number of members asked, ``(n_rows,)``."""
     waits_for: NDArray[np.int64]
-    """Index of the member to ask next, whose answer is not there yet, ``(n_rows,)``; -1 where there is
+    """Index of the member whose missing answer the row waits for, ``(n_rows,)``; -1 for a row that waits for
     none.
     """
 
@@ -225,13 +228,14 @@ class SettledRows(NamedTuple):
 def ask_in_order(
     asking: Asking, n_rows: int, ask: AskMember, states: NDArray[np.int8] | None = None
 ) -> SettledRows:
-    """Ask the members one after the other, each about the rows alone whose outcome is still open.
+    """Ask the members one after the other; each answers only the rows whose outcome is still open.
 
-    The outcome of a row is the class that wins, or no answer if no class is probable enough. It is settled
-    where it is the same for each class that all members left might be sure of. No other answers help a class
-    more to win and to be probable, or make the winner less probable. As these answers are possible, no
-    lossless early exit in this order asks fewer members. Calibrated scores alone may wait for more members:
-    means next to the least probability, and shares of votes for several classes with a power below 1.
+    The outcome of a row is the class that wins, or no answer if no class is probable enough. The outcome is
+    settled if it is the same, whichever class all members left are sure of. Answers that are sure of a class
+    help this class most, and lower the probability of the winner most. As such answers are possible, no
+    lossless early exit in this order asks fewer members. Two kinds of calibrated scores may wait for more
+    members: means next to the least probability, and shares of votes for several classes with a power below
+    1.
 
     `states`: whether each member answers each row, ``(n_rows, n_members)``, coded as in
     :mod:`shortlist.guarantees.cells`; None: all do. A row waits if its next member was not asked yet. No row

@@ -35,8 +35,8 @@ class Ballot(ABC):
     start: NDArray[np.int64]
     """Totals before a member has answered, ``(n_classes,)``."""
     most: NDArray[np.int64]
-    """Largest amount that one answer adds to each class, ``(n_classes,)``; it then adds nothing to the other
-    classes.
+    """Largest amount that one answer adds to each class, ``(n_classes,)``; such an answer adds nothing to the
+    other classes.
     """
 
     @property
@@ -52,7 +52,7 @@ class Ballot(ABC):
     def codes_of(self, members: Pool, X: Any) -> ClassCodes:
         """Return the class that every member votes for on every row, ``(n_rows, n_members)``.
 
-        ``n_classes`` for an abstention.
+        An abstention has the index ``n_classes``.
         """
         return class_answers(members, X)
 
@@ -72,7 +72,7 @@ class Ballot(ABC):
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
         """Return the index of the class that the answers of all members decide, ``(n_rows,)``.
 
-        -1 for no class.
+        The index is -1 where no class wins.
         """
 
     def vote_shares(self, codes: ClassCodes) -> Floats:
@@ -211,9 +211,9 @@ class Threshold(Ballot):
         return positive_codes(members, X, self.positive)
 
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the class that wins whatever the abstaining members might have voted, ``(n_rows,)``.
+        """Return the class that wins for all possible votes of abstaining members, by index, ``(n_rows,)``.
 
-        -1 for no class.
+        The index is -1 where these votes could change the winner.
         """
         votes = np.count_nonzero(answers == self.positive, axis=1)
         n_silent = np.count_nonzero(answers > 1, axis=1)
@@ -221,9 +221,10 @@ class Threshold(Ballot):
         return np.where(positive, self.positive, np.where(negative, 1 - self.positive, -1))
 
     def vote_shares(self, codes: ClassCodes) -> Floats:
-        """Return votes stretched so that ``threshold + 1/2`` votes are one half, ``(n_rows, n_classes)``.
+        """Return the share of votes for each class, from 0 to 1, ``(n_rows, n_classes)``.
 
-        Both classes have one half where abstentions leave the winner open.
+        Shares are scaled so that ``threshold + 1/2`` votes for the positive class give it one half. Both
+        classes have one half where abstentions leave the winner open.
         """
         votes = np.count_nonzero(codes == self.positive, axis=1)
         share = undecided_about(votes, np.count_nonzero(codes > 1, axis=1), self.above, self.n_members)
@@ -280,7 +281,7 @@ class Threshold(Ballot):
 
 @saved_from("shortlist.ensembles")
 class Mean(Ballot):
-    """Ballot of mean probabilities: the class of the largest mean, times the gain of a right answer, wins.
+    """Ballot of mean probabilities: the class with the largest product of mean and gain wins.
 
     `gains`, ``(n_classes,)``: gain of a right answer about each class, at least 0, one of them above 0.
     """
@@ -305,7 +306,7 @@ class Mean(Ballot):
         return weighed(answers, self.gains).astype(np.int64)
 
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the class with the largest mean times its gain, the first of equals, ``(n_rows,)``."""
+        """Return the index of the class with the largest mean times gain, the first if equal."""
         return decided_by_mean(answers, self.gains).astype(np.int64)
 
     def plain(self) -> dict[str, Any]:

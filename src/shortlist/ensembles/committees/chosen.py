@@ -1,4 +1,4 @@
-"""Result of a pruner: the committee, its members as they were chosen, and the record of the choice."""
+"""Result of a pruner: the committee, its members before a second fit, and the record of the choice."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -33,8 +33,8 @@ class RecordedRows:
     ``(n_recorded,)``.
     """
     labels: NDArray[np.uint8]
-    """Class of each row, ``(n_recorded,)``. With a positive class of two: 1 for the positive class, else 0;
-    otherwise the index among the sorted classes.
+    """Class of each row, ``(n_recorded,)``: its index among the sorted classes. If one of two classes is
+    positive: 1 for the positive class, 0 for the other class.
     """
     table: Fingerprint
     """Fingerprint of the whole table that `rows` are indices of."""
@@ -73,10 +73,10 @@ def record_rows(
     shares: NDArray[np.int16] | None = None,
     silent: NDArray[np.uint8] | None = None,
 ) -> RecordedRows:
-    """Return the record of some rows of a table of features and classes.
+    """Return the record of some rows of a table `X` and of the classes `y` of all its rows.
 
-    `rows`: their indices; None: all rows. `within`: the larger table that these rows belong to, if any, with
-    their indices in it.
+    `rows`: indices of the recorded rows in `X`; None: all rows. `within`: larger table that holds the rows of
+    `X`, with their indices in it; None: `X` is the whole table.
     """
     table, places = (table_fingerprint(X, y), np.arange(len(y))) if within is None else within
     places = places if rows is None else places[rows]
@@ -90,7 +90,9 @@ class Terms(LimitSettings):
     """Goal that a committee was chosen for, and its limits, as ``ExactPruner`` takes them."""
 
     goal: Any = "accuracy"
-    """Objective of the choice. Labels in its weights are replaced by indices, or by ``tp`` and ``tn``."""
+    """Objective of the choice. Weights are named by the index of a class, or by ``tp`` and ``tn``, and not by
+    label.
+    """
     why_sizes: str = ""
     """Reason for the sizes, where they were not requested; otherwise empty."""
     probabilities: str | None = None
@@ -102,7 +104,7 @@ class Terms(LimitSettings):
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class FittedRows:
-    """Indices of the recorded rows on which classifiers were fitted here, with the seed and the versions."""
+    """Rows on which the classifiers were fitted, by index, with the seed and the versions of packages."""
 
     pool: NDArray[np.intp]
     """Indices of the rows on which the pool was fitted, in the given order, ``(n_rows,)``."""
@@ -111,7 +113,7 @@ class FittedRows:
     seed: int
     """Seed of the pool, and of the members that were fitted again."""
     versions: Mapping[str, str]
-    """Versions of the packages that fitted them, by name."""
+    """Versions of the packages that fitted the classifiers, by name of the package."""
 
 
 @saved_from("shortlist.ensembles")
@@ -124,8 +126,8 @@ class Chosen:
     committee : Committee
         The committee that answers new rows; its members may have been fitted again on the selection rows.
     as_chosen : Pool or CrossFittedPool
-        The members as they answered the selection rows; in a cross-fitted pool, classifiers fitted without
-        the fold of a row answer it.
+        The members before they were fitted again. In a cross-fitted pool, each selection row is answered by
+        classifiers fitted without its fold.
     names : tuple of str
         All classifiers of the pool.
     copies : ndarray of int64, shape (n_classifiers,)
@@ -146,7 +148,8 @@ class Chosen:
     refitted : bool
         Whether the members were fitted again on the selection rows.
     voting : str
-        How the members were chosen and answer: ``"hard"``, ``"averaged"`` or ``"soft"``.
+        Way in which the members were chosen and in which they answer: ``"hard"``, ``"averaged"`` or
+        ``"soft"``.
     order_right : ndarray of int or None
         The number of rows on which each prefix of a rule's order is right.
     front : Front or None
@@ -240,7 +243,7 @@ class Chosen:
 
     @property
     def out_of_fold(self) -> bool:
-        """Whether classifiers that were fitted without the fold of a selection row answered it."""
+        """Whether each selection row was answered by classifiers that were fitted without its fold."""
         return isinstance(self.as_chosen, CrossFittedPool)
 
     def predict(self, X: Any) -> Labels:
@@ -256,7 +259,7 @@ class Chosen:
         return self.committee.predict_early(X)
 
     def predict_as_chosen(self, X: Any) -> tuple[Labels, NDArray[np.float64]]:
-        """Return classes and probabilities on the selection rows, by the members as they were when chosen.
+        """Return classes and probabilities on the selection rows, by the members before a second fit.
 
         Parameters
         ----------

@@ -184,12 +184,12 @@ class Committee:
     def _cannot_answer(self, heard: PreparedRows) -> Mask:
         """Return the mask of the rows of features without a single value, ``(n_rows,)``.
 
-        A word that was not fitted on is no value.
+        A word that is in no fitted row counts as no value.
         """
         return rows_without_values(self.members, heard.rows)
 
     def unknown_words(self, rows: Any) -> Mask:
-        """Return the mask of the cells with a word that was not fitted on, ``(n_rows, n_features)``."""
+        """Return the mask of the cells with a word that is in no fitted row, ``(n_rows, n_features)``."""
         return unknown_words(self.members, rows)
 
     def predict(self, X: Any) -> Labels:
@@ -197,8 +197,8 @@ class Committee:
 
         A row gets the reject label for one of these reasons: no member has answered, or too few for a
         threshold; a judge whose answer matters was not asked yet, or gave a word that is no class; the row
-        has no value at all; its class is less probable than a promise allows. A word in no fitted row is no
-        value, with a warning.
+        has no value at all; its class is less probable than a promise allows. A word that is in no fitted row
+        counts as no value, with a warning.
         """
         self._warn(X)
         return labels_of(self.decided(X), self.classes, self.reject_label_)
@@ -221,7 +221,7 @@ class Committee:
     def scores_of(self, codes: NDArray[np.int64], probabilities: Floats) -> Floats:
         """Return the probability of the given class of every row, ``(n_rows,)``.
 
-        :data:`NO_ANSWER` without a class.
+        A row without a class has the score :data:`NO_ANSWER`.
         """
         return np.where(codes < 0, NO_ANSWER, probabilities[np.arange(len(codes)), codes])
 
@@ -265,14 +265,13 @@ class Committee:
             A member sees only the rows that are not settled when its turn comes.
         least : float, optional
             Answer only rows to whose class :meth:`predict_proba` gives at least this probability; by default
-            that of the promise. Asking then ends for a row when neither its class nor whether it is answered
-            could change, or when it can no longer be answered. The order is the same.
+            that of the promise. Asking about a row then ends in one of two cases: its class and the decision
+            to answer it are certain, or no missing answer can make its class probable enough. The order of
+            asking is the same as without `least`.
 
-        Notes
-        -----
-        Finding the order takes O(2^n_members · n_rows · n_classes) time for few members, on at most 2,000 of
-        the rows. If the last digit of a classifier's numbers depends on how many rows it sees at a time, it
-        may round differently than in a full vote.
+        Notes ----- Finding the order takes O(2^n_members · n_rows · n_classes) time for few members, on at
+        most 2,000 of the rows. If the last digit of a classifier's numbers depends on how many rows it sees
+        at a time, the classifier may round differently than in a full vote.
         """
         self._warn(X)
         codes, calls, waits_for = self._asked_in_order(X, self.least if least is None else least)
@@ -333,9 +332,9 @@ class Committee:
         return None if answers is None else self.weights[:, None] * self.ballot.added(answers)
 
     def states_on_record(self) -> NDArray[np.int8] | None:
-        """Return the state of each member's answer on the selection rows, where means may lack an answer.
+        """Return the state of each member's answer on the selection rows, ``(n_rows, n_members)``.
 
-        None for votes, since an abstention adds nothing to them, and where no member abstained.
+        None if votes decide, since an abstention adds no vote, and None if no member abstained.
         """
         silent = self.record.silent if self.ballot.by_mean or self.gives_means else None
         return None if silent is None else states_of(silent)

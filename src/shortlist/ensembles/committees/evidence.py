@@ -30,7 +30,7 @@ class PrunedSelection(Selection):
     selection.
     """
     certificate: dict[str, Any] | None = None
-    """Certificate of the bound as far as cuts prove it, as plain data that
+    """Certificate of `certified_bound`, as plain data that
     :func:`shortlist.ensembles.verification.recheck_vote_certificate.check_certificate` rechecks.
     """
     certified_bound: float | None = None
@@ -48,7 +48,9 @@ class PrunedSelection(Selection):
     solver.
     """
     why: str = ""
-    """Reason for the engine that bounded last, to follow "because"; empty where no engine was chosen."""
+    """Reason for the choice of the engine that computed the last bound, to follow "because"; empty where no
+    engine was chosen.
+    """
     measured: str = ""
     """Measurement that supports the reason: a file of benchmarks/results, or a decision."""
     threshold: int | None = None
@@ -197,7 +199,7 @@ def evidence_of_rule(value: float, rows: str = "selection rows", *, counted_from
 def cost_evidence(
     value: float, rows: str = "rows that it was evolved on", *, counted_from: str = "votes"
 ) -> Evidence:
-    """Return the evidence for an ensemble of a rule or of evolution by the mean cost of its errors alone."""
+    """Return the evidence for an ensemble chosen by a rule or by evolution: its mean cost of errors alone."""
     known = evidence_of_rule(value, rows, counted_from=counted_from)
     return dataclasses.replace(known, objective="mean cost of errors", sense="min")
 

@@ -20,7 +20,7 @@ from shortlist.policies import paid
 
 @dataclass(frozen=True)
 class ExitReport:
-    """Savings on the selection rows when members are asked one after the other."""
+    """Savings on the selection rows if members are asked one after the other."""
 
     order: tuple[str, ...]
     """Names of the members in the order of asking, each once."""
@@ -175,7 +175,7 @@ class Unanswered(NamedTuple):
     """Rows that a committee cannot answer, whatever it promises about its answers."""
 
     rows: Mask
-    """Mask of all of them, ``(n_rows,)``."""
+    """Mask of all rows that cannot be answered, ``(n_rows,)``."""
     silent: Mask
     too_few: Mask
     unknown: Mask
@@ -183,7 +183,7 @@ class Unanswered(NamedTuple):
     threshold; with a word that is no class.
     """
     needs: tuple[str, ...]
-    """Name of the judge that each row waits for; empty for none."""
+    """Name of the judge that each row waits for, ``n_rows`` of them; empty for a row that waits for none."""
     words: str
     """The unknown words, and the judges that gave them."""
 
@@ -208,7 +208,7 @@ class Unanswered(NamedTuple):
 def unanswered_rows(committee: Committee, X: Any) -> Unanswered:
     """Return the rows that a committee cannot answer, whatever it promises, with the reasons.
 
-    Under a promise, a row waits for a judge as long as it is open whether the row is answered.
+    Under a promise, a row waits for a judge until it is certain whether the row is answered.
     """
     heard = committee.heard(X)
     if heard.states is None:
@@ -235,8 +235,8 @@ def unanswered_rows(committee: Committee, X: Any) -> Unanswered:
 def empty_cells(table: Any, unknown: Mask) -> Unanswered:
     """Return the rows of features that cannot be answered, as they have no value at all.
 
-    `table`, ``(n_rows, n_features)``. `unknown`: the cells with a word that no fitted row had, which is no
-    value, ``(n_rows, n_features)``.
+    `table`: the rows, ``(n_rows, n_features)``. `unknown`: mask of the cells with a word that no fitted row
+    has, ``(n_rows, n_features)``; such a word counts as no value.
     """
     silent = empty_rows(table, unknown)
     none = np.zeros(len(silent), dtype=bool)

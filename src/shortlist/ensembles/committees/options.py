@@ -15,7 +15,7 @@ from shortlist.solvers import SOLVERS
 
 @dataclass(kw_only=True, eq=False)
 class PoolSettings:
-    """Pool of all pruners."""
+    """Options on the pool, common to all pruners."""
 
     pool: Any = field(default=None, kw_only=False)
     n_classifiers: Annotated[int, count()] = 100
@@ -35,7 +35,7 @@ class SizeSettings:
 
 @dataclass(kw_only=True, eq=False)
 class TimeSettings:
-    """Time for search and proof."""
+    """Option on the time for search and proof."""
 
     time_limit_s: Annotated[
         float | None, "Time limit in seconds, for search and proof.", FLAG, as_positive_seconds
@@ -59,7 +59,7 @@ class LimitSettings(SizeSettings):
 
 @dataclass(kw_only=True, eq=False)
 class AnswerSettings:
-    """Answers of the committee."""
+    """Options on the answers of the committee."""
 
     voting: Annotated[
         str,
@@ -73,7 +73,7 @@ class AnswerSettings:
 
 @dataclass(kw_only=True, eq=False)
 class ExactSettings(LimitSettings, TimeSettings, AnswerSettings):
-    """Options of exact pruning; :class:`shortlist.ExactPruner` has their meaning."""
+    """Options of exact pruning, as explained in :class:`shortlist.ExactPruner`."""
 
     objective: Annotated[
         str | Mapping[str, float],

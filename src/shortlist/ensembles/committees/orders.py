@@ -33,11 +33,11 @@ class AnsweredRows(NamedTuple):
 def count_open_rows(  # noqa: C901
     first: Whole, last: Whole, rows: AnsweredRows, totals: LongTable, opened: ShortTable
 ) -> None:
-    """Count the rows left open by each number of missing answers, for the sets from `first` up to `last`.
+    """Count the rows left open by each number of missing answers, for the sets `first` to `last` - 1.
 
-    Adds to ``opened[set, n]`` the rows that `n` missing answers leave open, and fewer do not. The last index
-    of the axis takes the rows that only more missing answers leave open. ``totals[k]`` belongs to the last
-    set with the least member k.
+    A row is counted in ``opened[set, n]`` if n is the least number of missing answers that leaves it open.
+    The last index of this axis takes the rows that need more missing answers. ``totals[k]`` belongs to the
+    last set with the least member k.
     """
     n_members, width, n_classes = len(rows.added), opened.shape[1], len(rows.start)
     for chosen in range(first, last):
@@ -125,8 +125,8 @@ def order_by_record(
 ) -> AskingOrder:
     """Return the order in which members are asked, from their increments on rows.
 
-    All rows decide for few members that vote, since many such rows are alike. Otherwise
-    :data:`MOST_ORDERING_ROWS` rows decide.
+    The order of few members that vote is computed from all rows, since many rows of votes are alike. Any
+    other order is computed from up to :data:`MOST_ORDERING_ROWS` rows.
     """
     costs = np.asarray(costs, dtype=np.float64)
     if not ballot.by_mean and added.shape[1] <= FEW_MEMBERS:
@@ -146,8 +146,8 @@ def open_rows(
     `added`, ``(n_rows, n_members, n_classes)``: increments by the members. `width`: largest number of missing
     answers, plus two. `counts`: number of samples that each row stands for, ``(n_rows,)``.
 
-    The array has the shape ``(2 ** n_members, width)``. Column `n` has the rows that `n` missing answers
-    leave open, the last column all rows. Bit k of a set is 1 where member k belongs to it.
+    The array has the shape ``(2 ** n_members, width)``. Column n counts the rows that n missing answers leave
+    open, and the last column counts all rows. Bit k of a set is 1 where member k belongs to it.
     """
     n_rows, n, n_classes = added.shape
     answers = np.ascontiguousarray(added.transpose(1, 0, 2).reshape(n, -1))
@@ -200,7 +200,7 @@ def _best_order(
 def _greedy(ballot: Ballot, added: NDArray[np.int64], costs: Floats, copies: NDArray[np.int64]) -> list[int]:
     """Return a greedy order, as indices of members.
 
-    Next is always the member that puts the eventual winner of the open rows furthest ahead per cost.
+    The next member is the one that puts the eventual winners of the open rows furthest ahead per cost.
     """
     n = added.shape[1]
     totals = np.tile(ballot.start, (len(added), 1))
@@ -223,7 +223,7 @@ def _with_better_neighbours(
 ) -> NDArray[np.intp]:
     """Return the order after swaps of neighbours that lower its cost, as indices, ``(n_members,)``.
 
-    Only ties of the first order change.
+    Passes end when no swap lowers the cost, or after :data:`MOST_EXCHANGES` passes.
     """
     n = len(order)
     for _ in range(MOST_EXCHANGES):

@@ -36,11 +36,11 @@ def fit_probabilities(
 ) -> Calibration | None:
     """Return the calibration of a source of probabilities, fitted on the selection rows.
 
-    None for a source without one.
+    None for a source without a calibration.
 
     Raises BadInputError if means are requested and a member gives no probabilities.
 
-    `as_chosen`: the members as they were chosen; they answer these rows. `X`: the selection rows,
+    `as_chosen`: the members before they were fitted again; they answer these rows. `X`: the selection rows,
     ``(n_recorded, n_features)``. `truth`: indices of their classes, ``(n_recorded,)``. `source`: any source
     of probabilities but ``auto``.
     """

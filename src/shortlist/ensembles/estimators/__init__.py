@@ -1,1 +1,1 @@
-"""Scikit-learn estimators; thin shells around the functions of the other rooms."""
+"""Scikit-learn estimators: thin shells around functions of the other packages."""

@@ -1,4 +1,4 @@
-"""Points of a front of committees beside the best single classifier, by repeated choice."""
+"""Comparison of a front's committees with the best single classifier, by repeated choice."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -30,28 +30,28 @@ from shortlist.runs.budget import Budget
 from shortlist.tables.splits import Cases, RowNumbers
 
 SAVED_ON = ("cost", "size")
-"""The first of these that is an objective is saved on."""
+"""Objectives in which a committee may save, in order of preference."""
 
 QUICK_NODES, QUICK_MEAN_NODES, BOUND_NODES = 1_000_000, 2_000, 20
-"""Nodes of a walk through votes, of one through means, and of a bound, where a choice is repeated."""
+"""Limits in nodes for repeated choice: of a walk by votes, of a walk by means, and of a bound."""
 
 
 def quick_front(
     problem: CommitteeProblem | MeanFrontProblem, budget: Budget, *, names: Sequence[str]
 ) -> Front:
-    """Return the front that a search of few nodes finds, as repeated choice needs many fronts."""
+    """Return the front that a search of few nodes finds; repeated choice needs many such fronts."""
     nodes = QUICK_MEAN_NODES if isinstance(problem, MeanFrontProblem) else QUICK_NODES
     limited = dataclasses.replace(budget, nodes=BOUND_NODES, study=NO_STUDY)
     return committee_front(problem, limited, names=names, max_nodes=nodes)
 
 
 def saved_on(names: Sequence[str]) -> str:
-    """Return the objective that is saved on."""
+    """Return the objective in which committees save: the cost if it is an objective, else the size."""
     return next(name for name in SAVED_ON if name in names)
 
 
 def check_saved_on(names: Sequence[str]) -> None:
-    """Refuse objectives among which there is nothing to save on, or several things to compare by."""
+    """Refuse objectives unless exactly one is of answers and at least one is of members."""
     answers = [name for name in names if name not in MEMBER_OBJECTIVES]
     if len(answers) != 1 or len(names) < 2:
         raise BadInputError(
@@ -64,10 +64,10 @@ def check_saved_on(names: Sequence[str]) -> None:
 
 
 def best_within(front: Front, other: Front, point: int) -> int:
-    """Return the best point of a front that takes no more members, cost and so on than a point of another.
+    """Return the index of the best point of `front` within the size and the cost of `point` of `other`.
 
-    Where none takes so little, it is the one that takes least of what is saved on. Both fronts have the same
-    objectives, one of which is of answers.
+    If `front` has no point within them, its point with the least cost is returned, or with the least size if
+    cost is no objective. Both fronts have the same objectives, exactly one of them of answers.
     """
     own = [place for place, name in enumerate(front.names) if name in MEMBER_OBJECTIVES]
     answers = next(place for place, name in enumerate(front.names) if name not in MEMBER_OBJECTIVES)
@@ -79,37 +79,40 @@ def best_within(front: Front, other: Front, point: int) -> int:
 
 
 IsRight = Callable[[Mask, int | None], Mask]
-"""Gets members and their threshold, and returns the rows on which they are right by the answers on record."""
+"""Function from a mask of members and their threshold to the mask of rows that they decide right on record.
+"""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RecordedAnswers:
-    """Answers of a pool on record, and the question that a front answers on some of the rows."""
+    """Recorded answers of a pool, and functions that build a front of committees on some of the rows."""
 
     names: Sequence[str]
     """Names of the classifiers."""
     truth: NDArray[np.integer[Any]]
     """Index of the class of every row, ``(n_rows,)``."""
     worth: Floats
-    """Worth of each row if right, in the unit of the objective, ``(n_rows,)``."""
+    """Value of a right answer on each row, in the unit of the objective, ``(n_rows,)``."""
     is_right: IsRight
     votes_on: Callable[[RowNumbers], Votes | ClassVotes | SoftVotes]
     problem_of: Callable[[Any], CommitteeProblem | MeanFrontProblem]
     averages: bool
-    """Whether means of probabilities decide, which have no threshold."""
+    """Whether means of probabilities decide, without a threshold; otherwise votes decide."""
 
 
 def beside_single(
     answers: RecordedAnswers, front: Front, *, cases: Cases | None, seed: int, margin: float
 ) -> dict[str, Any]:
-    """Return by how much each point of a front is better than the best single classifier, for its extras.
+    """Return the gain of each point of a front over the best single classifier, as ``extras`` of the front.
 
-    Rows are dealt to halves, several times. One half is answered by the best committee of the other that
-    takes no more of members than the point, and by the single classifier that is best there.
+    The rows are split into halves, several times. On one half a front and the best single classifier are
+    chosen again; both answer the other half. For each point, the committee that answers is the best one of
+    the new front with no more members and no higher cost than the point.
 
-    Takes as long as two fronts of few nodes for each deal.
+    Each split takes as long as two fronts of few nodes.
 
-    `cases`: case of each row, ``(n_rows,)``. `seed`: deals the rows.
+    `cases`: case of each row, ``(n_rows,)``. `seed`: seed of the splits. `margin`: largest loss against the
+    single classifier that counts as equal.
     """
     is_right, worth, n = answers.is_right, answers.worth, len(answers.names)
     parts = deal_parts(answers.truth, seed, cases, n_candidates=n)
@@ -138,13 +141,13 @@ def beside_single(
 
 
 def points_right(front: Front, is_right: IsRight, point: int) -> Mask:
-    """Return the rows on which the committee of a point is right."""
+    """Return the mask of rows that the committee of a point decides right, ``(n_rows,)``."""
     thresholds = front.extras["thresholds"]
     return is_right(front.decisions[point].astype(bool), None if thresholds is None else thresholds[point])
 
 
 def best_of(worth: Floats, right: Mask) -> int:
-    """Return the column of right answers that is worth most, the first of equals."""
+    """Return the index of the column of `right` with the largest sum of `worth`, the first of equals."""
     return int(np.round(worth @ right, 9).argmax())
 
 
@@ -157,9 +160,9 @@ def votes_on_record(
     n_classes: int,
     positive: int | None,
 ) -> Votes | ClassVotes | SoftVotes:
-    """Return the votes of `n` classifiers on some rows, by their answers on record.
+    """Return the votes of `n` classifiers on the rows `kept`, from their recorded answers.
 
-    `truth`, ``(n_rows,)``, `positive`: index of the class of every row, and of the positive class.
+    `truth`, ``(n_rows,)``: index of the class of every row. `positive`: index of the positive class.
     """
     if "shares" in record:
         silent = record.get("silent")

@@ -1,4 +1,4 @@
-"""Base of the estimators of ensembles: one vote a member, and a pool with the rows that prune it."""
+"""Base of the estimators of ensembles: members that vote, and a pool with the rows that prune it."""
 
 import copy
 from abc import abstractmethod
@@ -49,25 +49,26 @@ from shortlist.runs import Cancellation, Report, Work, silent
 from shortlist.tables.fit_inputs import TableClassifier, checked_rows, take_rows
 
 HARD, AVERAGED, SOFT = "hard", "averaged", "soft"
-"""Ways to choose and answer: by votes; chosen by votes, answering by the mean of its members' probabilities;
-both by the mean.
+"""Ways to choose and to answer. ``hard``: members are chosen by votes, and vote. ``averaged``: they are
+chosen by votes, and answer by the mean of their probabilities. ``soft``: they are chosen by this mean, and
+answer by it.
 """
 
 
 class EnsembleClassifier(TableClassifier):
-    """A classifier whose members vote, and which tells at most as many classes apart as a byte can number."""
+    """Classifier whose members vote, for at most 256 classes."""
 
     MOST_CLASSES = 256
 
     @property
     @abstractmethod
     def asked_(self) -> NDArray[np.intp]:
-        """Members that an answer asks, by index in the pool; who is a member several times is asked once."""
+        """Indices in the pool of the members asked for an answer; one with several votes is asked once."""
 
     @property
     @abstractmethod
     def most_asked(self) -> int:
-        """Upper bound on the members asked per row, whatever the rows that it is fitted on."""
+        """Upper bound on the members asked per row, for any rows given to ``fit``."""
 
     @abstractmethod
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -81,10 +82,10 @@ class EnsembleClassifier(TableClassifier):
 
 
 class PoolPruner(EnsembleClassifier, PoolSettings):
-    """Base of estimators that choose members of a pool; without a pool they fit one on a part of the rows."""
+    """Base of estimators that choose members of a pool; without a pool they fit one on their rows."""
 
     VOTING: ClassVar[tuple[str, ...]] = (HARD, AVERAGED)
-    """Ways in which committees of this kind may answer."""
+    """Values of `voting` that this class of pruners takes."""
 
     voting: str
     voting_: str = HARD
@@ -101,9 +102,9 @@ class PoolPruner(EnsembleClassifier, PoolSettings):
     cross_fitted_: CrossFittedPool | None = None
 
     def __sklearn_clone__(self) -> Self:
-        """Return an unfitted copy with the same pool: its classifiers stay fitted in searches and folds.
+        """Return an unfitted copy with the same pool, whose classifiers stay fitted.
 
-        Without a pool the copies share those that they fit on the same rows.
+        Without a pool, clones share the pools that they fit on the same rows.
         """
         bare = copy.copy(self)
         bare.pool = None
@@ -113,12 +114,12 @@ class PoolPruner(EnsembleClassifier, PoolSettings):
         return cast("Self", twin)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled, with the name of its clones, which may be fitted in other processes."""
+        """Return the state to be pickled, with the name that clones share, also in other processes."""
         state, sharing = super().__getstate__(), sharing_of(self)
         return cast("dict[str, Any]", state if sharing is None else state | {"_sharing": sharing})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore what was pickled."""
+        """Restore the pickled state."""
         kept = dict(state)
         sharing = kept.pop("_sharing", None)
         super().__setstate__(kept)
@@ -146,7 +147,7 @@ class PoolPruner(EnsembleClassifier, PoolSettings):
         return f"pass {all_of(option for option, matters in asked.items() if matters)}"
 
     def prunes_out_of_fold(self, _n_rows: int) -> bool:
-        """Whether the rows that fit a pool prune it too, by answers out of fold."""
+        """Whether all rows fit the pool and also prune it, by answers out of fold."""
         return False
 
     @property
@@ -161,7 +162,7 @@ class PoolPruner(EnsembleClassifier, PoolSettings):
 
     @property
     def asked_(self) -> NDArray[np.intp]:
-        """Members that an answer asks, by index in the pool; who is a member several times is asked once."""
+        """Indices in the pool of the members asked for an answer; one with several votes is asked once."""
         check_is_fitted(self, "selection_")
         return np.flatnonzero(self.selection_)
 
@@ -179,12 +180,12 @@ class PoolPruner(EnsembleClassifier, PoolSettings):
 
     @property
     def pool_(self) -> Pool:
-        """The members only, which answer."""
+        """Pool of the members alone, which answers."""
         return self._answering().members
 
     @property
     def threshold_(self) -> int | None:
-        """Above how many votes the positive class wins; None where no threshold decides."""
+        """Number of votes above which the positive class wins; None where no threshold decides."""
         return self._answering().ballot.threshold
 
     @property
@@ -198,10 +199,10 @@ class PoolPruner(EnsembleClassifier, PoolSettings):
         return self._answering().calibration
 
     def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``, as the committee answers them.
+        """Return the class that the committee gives every row, ``(n_samples,)``.
 
         A row without an answer gets ``reject_label_``;
-        :func:`~shortlist.ensembles.committees.facts.unanswered_rows` says why.
+        :func:`~shortlist.ensembles.committees.facts.unanswered_rows` gives the reasons.
         """
         return self._answering().predict(self._checked(X))
 
@@ -239,14 +240,14 @@ class PoolPruner(EnsembleClassifier, PoolSettings):
 
     @abstractmethod
     def _how_chosen(self) -> dict[str, Any]:
-        """Return the fields of :class:`Chosen` that differ from pruner to pruner."""
+        """Return the fields of :class:`Chosen` whose values depend on the class of the pruner."""
 
     def _answering(self) -> Committee:
         check_is_fitted(self, "committee_")
         return self.committee_
 
     def _checked(self, X: Any) -> Any:
-        """Check rows of features; of judges the columns of the members are enough."""
+        """Check rows of features; of a table of judges only the columns of the members are needed."""
         return X if self.committee_.judged_columns else checked_rows(self, X)
 
     def fit_again(
@@ -258,20 +259,20 @@ class PoolPruner(EnsembleClassifier, PoolSettings):
         report: Report = silent,
         encoded: NDArray[np.float64] | None = None,
     ) -> None:
-        """Fit the chosen members again on these rows, and let the new ones answer.
+        """Fit the chosen members again on these rows, and let the newly fitted members answer.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
-            The rows that fitted the pool, and the pruning rows.
+            The rows that fitted the pool, together with the pruning rows.
         y : ndarray of shape (n_samples,)
-            Their classes.
+            Classes of the rows.
         seed : int, default=0
-            As of :func:`shortlist.ensembles.pools.fitting.refit_members`.
+            Seed, as in :func:`shortlist.ensembles.pools.fitting.refit_members`.
         report : optional
             Progress events, one per member.
         encoded : ndarray of float, shape (n_samples, n_columns), optional
-            The rows as the pool prepares them, if that was done.
+            The rows as prepared by the pool, if known.
         """
         if len(self.chosen_pool_):
             members = refit_members(
@@ -281,11 +282,11 @@ class PoolPruner(EnsembleClassifier, PoolSettings):
 
     @property
     def decisions_are_proved(self) -> bool:
-        """Whether values are of decisions by the mean as it is, so that nothing may shift these."""
+        """Whether the proof is about decisions by the uncalibrated mean, which no calibration may change."""
         return False
 
     def _ballot(self, n_members: int, threshold: int | None) -> Ballot:
-        """Return the ballot of a number of members; a threshold is for two classes."""
+        """Return the ballot of `n_members` members; `threshold` is used for two classes only."""
         if self.averages:
             return Mean(self.gains_)
         positive = self._positive_place()
@@ -294,7 +295,7 @@ class PoolPruner(EnsembleClassifier, PoolSettings):
         return Threshold(threshold, n_members, positive)
 
     def _positive_place(self) -> int | None:
-        """Return the index of the class that votes on record are for; None where they are classes."""
+        """Return the index of the positive class, which recorded votes are for; None without one."""
         return None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
 
     def _form_committee(
@@ -338,15 +339,15 @@ class PoolPruner(EnsembleClassifier, PoolSettings):
         self._after_choice(rows)
 
     def _after_choice(self, rows: PruningRows) -> None:
-        """Do the work left once there is a committee."""
+        """Do further work after the choice; nothing here, subclasses override it."""
 
     def _pool_and_rows(
         self, X: Any, y: Labels, seed: int, report: Report, cancellation: Cancellation | None
     ) -> PruningRows:
-        """Return the pool and the rows that prune it.
+        """Return the pool with the rows that prune it.
 
-        All rows prune a given pool, and, out of fold, one that they fit. Otherwise 30 % prune the pool that
-        the others fit.
+        A given pool is pruned on all rows. Without a given pool: out of fold, all rows fit the pool and prune
+        it; otherwise 70 % of the rows fit the pool, and 30 % prune it.
         """
         if self.pool is not None:
             return pruning_rows_of(self.pool, X, y)
@@ -366,7 +367,7 @@ class PoolPruner(EnsembleClassifier, PoolSettings):
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that cannot be changed: what was chosen is on record once."""
+    """Return a read-only view of an array, so that the recorded choice cannot be changed."""
     view = array.view()
     view.flags.writeable = False
     return view

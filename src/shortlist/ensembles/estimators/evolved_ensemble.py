@@ -33,7 +33,7 @@ from shortlist.tables.fit_inputs import checked_rows, take_rows
 def costs_of(error_costs: Any, classes: Labels) -> tuple[int, ...] | None:
     """Return the cost of a wrong answer about each class, ``(n_classes,)``; None where errors are counted.
 
-    `error_costs`: mapping as of the estimator.
+    `error_costs`: mapping as in the parameter `error_costs` of the estimator.
     """
     if error_costs is None:
         return None
@@ -47,27 +47,29 @@ def costs_of(error_costs: Any, classes: Labels) -> tuple[int, ...] | None:
 class EvolutionaryEnsembleClassifier(EnsembleClassifier, EvolutionSettings):
     """An ensemble of evolved classifiers (Off-EEL and On-EEL of :cite:t:`Gagne2007`).
 
-    Columns are encoded and standardised by :func:`shortlist.ensembles.pools.encoder.fit_table`, so text and
-    missing values may be in them. Every member has one vote; ties go to the lowest class.
+    Columns may have text and missing values: they are encoded and standardised by
+    :func:`shortlist.ensembles.pools.encoder.fit_table`. Every member has one vote; ties go to the lowest
+    class.
 
     Parameters
     ----------
     mode : {"offline", "online", "single"}, default="offline"
         Off-EEL, On-EEL, or a plain genetic algorithm, whose fittest classifier answers alone.
     space : str or callable, default="linear"
-        A name in :data:`shortlist.ensembles.evolution.spaces.SPACES`, or what takes the numbers of columns
-        and classes and returns a :class:`shortlist.ensembles.evolution.spaces.SearchSpace`, such as a class.
+        A name in :data:`shortlist.ensembles.evolution.spaces.SPACES`, or a function from the number of
+        columns and the number of classes to a :class:`shortlist.ensembles.evolution.spaces.SearchSpace`; a
+        class will do.
     population_size, n_generations : int, default=500 and 200
-        Individuals of a generation, and number of generations with the first.
+        Number of individuals in a generation, and number of generations, the first included.
     gamma : float, default=1.0
         Exponent of the rows' hardness.
     smoothing, tournament, crossover_rate, survivors, n_elites, patience, criterion, max_members
         See :class:`shortlist.ensembles.evolution.settings.EvolutionSettings`.
     error_costs : mapping to whole numbers, or None, default=None
-        Cost of a wrong answer by class, or by pair of answer and class, 1 for what is not named. A row counts
-        as often as its error costs, in the fitness of individuals and in the choice of the ensemble, so that
-        the cost of errors and not their number is small. Pairs must say the same for all answers about a
-        class.
+        Cost of a wrong answer by class, or by pair of answer and class; 1 for a class that is not named. The
+        cost is the weight of a row in the fitness of individuals and in the choice of the ensemble, so the
+        cost of errors is minimised and not their number. All pairs with the same class must have the same
+        cost.
     random_state : int, RandomState or None, default=None
         Seed.
 
@@ -78,13 +80,13 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier, EvolutionSettings):
     members_ : ndarray
         Genomes of the members, in the order in which they joined.
     space_ : SearchSpace
-        What asks them.
+        Search space whose ``predict`` gives the answers of the members.
     encoder_ : TableEncoder
         The encoder of the rows.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     training_ : RecordedRows
-        A fingerprint of the rows that it was evolved on and their classes, for ``shortlist verify``.
+        Fingerprint of the training rows and their classes, for ``shortlist verify``.
 
     Examples
     --------
@@ -97,7 +99,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier, EvolutionSettings):
     """
 
     is_alone_ = False
-    """Whether the best individual of the last generation answers in place of the ensemble."""
+    """Whether the best individual of the last generation answers alone, in place of the ensemble."""
 
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work."""
@@ -129,16 +131,16 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier, EvolutionSettings):
         X : array-like or DataFrame of shape (n_samples, n_features)
             Rows; missing values and text columns are encoded.
         y : array-like of shape (n_samples,)
-            Their classes: two or more, of any type.
+            Classes of the rows: two or more, of any type.
         callback : callable, optional
-            Receives a :class:`shortlist.ensembles.evolution.evolution.Generation` after each.
+            Receives a :class:`shortlist.ensembles.evolution.evolution.Generation` after each generation.
         report, cancellation : optional
             Progress events, and a way to stop with the ensemble of the generations so far.
         study : Study, optional
             Keeps the state after a generation, from which the same fit continues; `random_state` must then be
             a number.
         within : RowsOfTable, optional
-            The table that these rows are of, for the record; by default these rows alone.
+            Table that the rows are a part of, for the record; by default the rows are the whole table.
         **unsupported
             Refused, since weights of rows (``sample_weight``) are not supported.
 
@@ -174,13 +176,13 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier, EvolutionSettings):
 
     @property
     def asked_(self) -> NDArray[np.intp]:
-        """The members that an answer asks: all of them."""
+        """Indices of the members that an answer asks: all members."""
         check_is_fitted(self, "members_")
         return np.arange(len(self.members_))
 
     @property
     def most_asked(self) -> int:
-        """Upper bound on the members asked per row: with ``online`` all individuals of all generations."""
+        """Upper bound on the members asked per row; with ``online`` the individuals of all generations."""
         self.check()
         if self.mode == "single":
             return 1
@@ -188,7 +190,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier, EvolutionSettings):
         return bred if self.max_members is None else min(bred, self.max_members)
 
     def predict(self, X: Any) -> Labels:
-        """Return the most probable class of every row, ``(n_samples,)``; of equal ones the first.
+        """Return the most probable class of every row, the first of equals, ``(n_samples,)``.
 
         A row without a single value gets ``reject_label_``. A word that no fitted row had counts as missing,
         with a warning.
@@ -200,7 +202,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier, EvolutionSettings):
         return labels_of(np.where(cannot, -1, codes), self.classes_, self.reject_label_)
 
     def unknown_words(self, rows: Any) -> Mask:
-        """Mark the cells of checked rows with words that are new to the encoder, ``(n_rows, n_features)``."""
+        """Return the mask of cells with a word that is new to the encoder, ``(n_rows, n_features)``."""
         return self.encoder_.unknown_words(rows)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -217,11 +219,12 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier, EvolutionSettings):
 def best_alone(
     classifier: EvolutionaryEnsembleClassifier, X: Any, y: Labels
 ) -> EvolutionaryEnsembleClassifier:
-    """Return a classifier that asks the individual of the last generation with the least error alone.
+    """Return a copy in which one individual answers: the one of the last generation with the least error.
 
-    Of equal ones it is the first. Rows without a single value have evolved nothing, and choose nothing.
+    Of individuals with equal errors the first is taken. Rows without a single value are left out.
 
-    `classifier`: fitted on these rows. `X`, ``(n_samples, n_features)``; `y`, ``(n_samples,)``.
+    `classifier`: fitted on these rows. `X`, ``(n_samples, n_features)``: the rows. `y`, ``(n_samples,)``:
+    their classes.
     """
     kept = np.flatnonzero(~empty_rows(X))
     encoded, truth = classifier.encoder_.transform(take_rows(X, kept)), np.asarray(y)[kept]
@@ -241,7 +244,7 @@ def best_alone(
 
 
 def evolution_facts(classifier: EvolutionaryEnsembleClassifier) -> dict[str, Any]:
-    """Return the facts about an evolved ensemble, whatever the rows that it was tested on."""
+    """Return the facts about an evolved ensemble that need no test rows, as a dict."""
     result, costs = classifier.result_, classifier.error_costs_
     value = 1 - result.error if costs is None else result.error
     on_rows = "rows that it was evolved on"

@@ -1,4 +1,4 @@
-"""Options of exact pruning, their meaning together, and combinations that are refused."""
+"""Options of exact pruning: their combined meaning, and the combinations that are refused."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -46,7 +46,8 @@ NO_QUESTION = {
     "pool", "pruning_rows", "refit", "probabilities", "n_classifiers", "time_limit_s", "n_jobs",
     "random_state",
 }  # fmt: skip
-"""Parameters that a study is not bound to: it knows the pool by its votes, and the seed as a number."""
+"""Parameters that a study is not bound to. The study knows the pool by its votes, and the seed as a number.
+"""
 
 
 PRUNING_ROWS = (AUTO, OUT_OF_FOLD, HELD_OUT)
@@ -116,14 +117,14 @@ class ExactOptions(PoolPruner, ExactSettings):
         return isinstance(self.pool, CrossFittedPool)
 
     def prunes_out_of_fold(self, n_rows: int) -> bool:
-        """Whether this many rows, which fit the pool, also select members by their out-of-fold answers."""
+        """Whether the rows fit the pool and also select members by out-of-fold answers, for `n_rows` rows."""
         if self.pruning_rows != AUTO:
             return self.pruning_rows == OUT_OF_FOLD
         return self.meant_voting == SOFT and n_rows <= MOST_ROWS_IN_FOLDS
 
     @property
     def meant_voting(self) -> str:
-        """Way in which the members are chosen and answer, also where `voting` is ``"auto"``."""
+        """Way in which the members are chosen and answer; ``"auto"`` is replaced by its meaning."""
         if self.voting != AUTO:
             return self.voting
         name = self.objective.replace("_", "-") if isinstance(self.objective, str) else ""
@@ -162,7 +163,7 @@ class ExactOptions(PoolPruner, ExactSettings):
     def limits_of(
         self, pool: Pool | None, n_classifiers: int, diversity: DiversityLimits | None = None
     ) -> SelectionLimits:
-        """Return the limits of a selection of `n_classifiers`, those of a pool where there is one."""
+        """Return the limits of a selection from `n_classifiers`, with costs of `pool` where they apply."""
         return selection_limits(
             n_classifiers,
             min_size=self.min_size,
@@ -175,14 +176,14 @@ class ExactOptions(PoolPruner, ExactSettings):
         )
 
     def own_costs(self, pool: Pool | None) -> dict[str, NDArray[np.float64]]:
-        """Return the pool's own costs where they matter and no others are given."""
+        """Return the costs of the pool by name ``cost``; empty if the user gave costs or no limit on them."""
         if self.member_costs is not None or self.max_cost is None or pool is None or pool.costs is None:
             return {}
         return {"cost": pool.costs}
 
 
 def price_settings(prices: Mapping[str, Sequence[float] | NDArray[np.float64]]) -> dict[str, str]:
-    """Return prices of members as a study is bound to them."""
+    """Return the digests of prices of members, by which a study is bound to them."""
     return {
         f"the {name} of members": digest_of_arrays([np.asarray(each, dtype=np.float64)])
         for name, each in prices.items()
@@ -190,9 +191,10 @@ def price_settings(prices: Mapping[str, Sequence[float] | NDArray[np.float64]]) 
 
 
 def positive_class(positive: Any, classes: Labels) -> Any:
-    """Return the positive one of two classes, by default the last; its text will do. None of more classes.
+    """Return the positive one of two classes, by default the last; None for more than two classes.
 
-    Raises BadInputError if it is none of them, or there are more, which vote by plurality.
+    The class may be given as text. Raises BadInputError if `positive` is none of the classes, or is given for
+    more than two classes, which vote by plurality.
     """
     if len(classes) > 2:
         if positive is not None:

@@ -1,4 +1,4 @@
-"""Scikit-learn estimators for pruned ensembles; thin shells around functions."""
+"""Scikit-learn estimator of exactly pruned ensembles: a thin shell around functions."""
 
 import dataclasses
 import functools
@@ -60,7 +60,7 @@ from shortlist.tables.fingerprints import RowsOfTable
 @plain_signature
 @dataclass(kw_only=True, eq=False, repr=False)
 class ExactPruner(ExactOptions):
-    """The best members of a pool and the best threshold, by integer programming, with proof.
+    """Choose the best members of a pool and the best threshold, by integer programming, with proof.
 
     Solves Eqs. 1 to 20 of :cite:t:`Bastos2022` on the rows given to :meth:`fit`. A row is positive when more
     than ``threshold_`` members give the positive class a probability above 0.5 (0.5 itself is a negative
@@ -70,60 +70,62 @@ class ExactPruner(ExactOptions):
     Parameters
     ----------
     pool : Pool, list or dict of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
-        What to choose from. It should not have been fitted on the rows given to :meth:`fit`, unless it is a
-        :class:`shortlist.ensembles.pools.fitting.CrossFittedPool`, which answers them out of fold. Clones of
-        the pruner, as in ``cross_val_score``, share it, so that its classifiers stay fitted.
-        None: :meth:`fit` fits :func:`shortlist.ensembles.make_pool` on its rows, see `pruning_rows`.
+        Classifiers to choose from. The pool should not have been fitted on the rows given to :meth:`fit`,
+        unless it is a :class:`shortlist.ensembles.pools.fitting.CrossFittedPool`, which answers them out of
+        fold. Clones of the pruner, as in ``cross_val_score``, share the pool, so that its classifiers stay
+        fitted. None: :meth:`fit` fits a pool by :func:`shortlist.ensembles.make_pool` on its rows, see
+        `pruning_rows`.
     objective : str or mapping, default="auto"
-        A name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES`, or weights such as ``{"tp": 1,
-        "fp": -5}``, or what a right decision on the rows of each class is worth, such as ``{"setosa": 1,
-        "virginica": 5}``. With more than two classes the names are ``accuracy`` and ``balanced-accuracy``.
-        ``"auto"`` is accuracy. See :func:`shortlist.ensembles.pruning.pruning.prune_for`. With soft voting
-        ``"log-loss"``, ``"brier"``, or ``"auto"``, which is the log loss of a tenth of the pool; a name
-        followed by ``+auto`` then decides by what gains most of it. See
+        Hard or averaged voting: a name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES`, or
+        weights of decisions such as ``{"tp": 1, "fp": -5}``, or the gain of a right decision by class, such
+        as ``{"setosa": 1, "virginica": 5}``. With more than two classes the names are ``accuracy`` and
+        ``balanced-accuracy``. ``"auto"`` is accuracy. See
+        :func:`shortlist.ensembles.pruning.pruning.prune_for`. Soft voting: ``"log-loss"``, ``"brier"``, or
+        ``"auto"``, which is the log loss with a tenth of the pool as members. A name of a value followed by
+        ``+auto`` selects by the log loss and then decides by the gains of this value. See
         :func:`shortlist.ensembles.pruning.mean_pruning.prune_soft`.
     voting : {"auto", "hard", "averaged", "soft"}, default="auto"
-        ``"auto"``: soft for the objectives ``"auto"``, ``"log-loss"`` and ``"brier"``, where every classifier
-        has ``predict_proba`` and no option asks for votes; otherwise hard. ``"hard"``: members are chosen by
-        their votes, and vote. ``"averaged"``: they are chosen by their votes, and answer with the mean of
-        their probabilities. ``"soft"``: they are also chosen by a loss of the mean of their probabilities. A
-        mean decides for the class where it is largest, times what being right on the class gains. The latter
-        two need ``predict_proba`` of every classifier and at least one member; soft voting takes no
-        `diversity` and no named `solver`.
+        ``"hard"``: members are chosen by their votes, and vote. ``"averaged"``: members are chosen by their
+        votes, and answer with the mean of their probabilities. ``"soft"``: members are chosen by a loss of
+        the mean of their probabilities, and answer with this mean. ``"auto"``: soft for the losses
+        ``"log-loss"`` and ``"brier"``; also soft for ``"auto"``, if every classifier has ``predict_proba``
+        and no option asks for votes; otherwise hard. A mean decides for the class with the largest product of
+        mean and gain of a right decision. Averaged and soft voting need ``predict_proba`` of every
+        classifier, and at least one member. Soft voting takes no `diversity` and no named `solver`.
     probabilities : {"auto", "mean", "shares"}, default="auto"
-        Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities. ``"shares"``:
-        the shares of the members' votes, with one more vote for every class. ``"auto"``: where votes decide a
-        power of these shares, and where the mean does the mean times a factor for each class; both are fitted
-        on the pruning rows, and a factor decides too.
+        Source of ``predict_proba``. ``"mean"``: the mean of the members' probabilities. ``"shares"``: the
+        shares of the members' votes, with one more vote for every class. ``"auto"``: a power of these shares
+        if votes decide; the mean times a factor for each class if the mean decides. The power and the factors
+        are fitted on the pruning rows; the factors also change decisions.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     diversity : str or mapping, default="none"
-        ``"none"``, ``"average"``, ``"each"`` (F1, F2, F3 of the paper), or ``{"each": τ, "mean": γ}``; of
-        other measures ``"disagreement-average"``, ``"double-fault-each"``, ``"q-average"`` and the like, or
-        ``{"measure": "double-fault", "mean": 0.1}``. See
+        Limits on failure credit: ``"none"``, ``"average"``, ``"each"`` (F1, F2, F3 of the paper), or
+        ``{"each": τ, "mean": γ}``. Limits on another measure: a name such as ``"disagreement-average"`` or
+        ``"double-fault-each"``, or ``{"measure": "double-fault", "mean": 0.1}``. See
         :func:`shortlist.ensembles.goals.diversity.diversity_limits`.
     min_size, max_size : int, default=1 and None
         Smallest and largest number of members.
     member_costs, max_cost : sequence of float and float, default=None
-        Cost of each classifier, by default as in the pool, and limit on the total cost of the members.
+        Cost of each classifier (by default the cost in the pool), and limit on the total cost of the members.
     time_limit_s : float or None, default=60
         Wall-clock limit of the solve in seconds; fitting a pool, and its answers, are not counted.
     node_limit : int or None, default=None
-        Limit in steps of the solver, with which the answer is the same on every machine.
+        Limit in steps of the solver; with a limit in steps alone, the answer is the same on every machine.
     solver : {"auto", "highs", "cpsat", "scip", "gurobi", "cplex"}, default="auto"
-        ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.pruning`. A name: that solver alone, on
-        the paper's program.
+        ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.pruning`. A name: this solver alone, on
+        the program of the paper.
     pruning_rows : {"auto", "out-of-fold", "held-out"}, default="auto"
-        Which rows select members if `pool` is None. ``"held-out"``: 30 % of them, stratified, while the
-        others fit the pool. ``"out-of-fold"``: all. The pool is fitted on all, and again without each of five
-        folds (:func:`shortlist.ensembles.pools.fitting.cross_fit`), which takes about five times as long. A
-        row is answered by the classifiers that were fitted without its fold, and value, bound and certificate
-        are about these answers. ``"auto"``: out of fold with soft voting on up to 2,000 rows, otherwise held
-        out.
+        Rows that select members if `pool` is None. ``"held-out"``: 30 % of the rows, stratified; the other 70
+        % fit the pool. ``"out-of-fold"``: all rows. The pool is fitted on all rows, and again without each of
+        five folds (:func:`shortlist.ensembles.pools.fitting.cross_fit`), which takes about five times as
+        long. A row is answered by the classifiers that were fitted without its fold, and value, bound and
+        certificate are about these answers. ``"auto"``: out of fold with soft voting on up to 2,000 rows,
+        otherwise held out.
     refit : bool, default=True
-        Whether the chosen members are fitted again on all rows given to :meth:`fit`, if these fit the pool.
-        Value, bound and certificate are about the members as they were chosen. Members of a given `pool` stay
-        as they are.
+        Whether the chosen members are fitted again on all rows given to :meth:`fit`, if `pool` is None.
+        Value, bound and certificate are about the members before they were fitted again. Members of a given
+        `pool` are never fitted again.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None
@@ -135,18 +137,19 @@ class ExactPruner(ExactOptions):
     Attributes
     ----------
     selection_ : ndarray of bool, shape (n_classifiers,)
-        Which classifiers of the pool are members.
+        Mask of the classifiers that are members.
     voting_ : str
-        How the members answer.
+        Way in which the members were chosen and answer: ``"hard"``, ``"averaged"`` or ``"soft"``.
     threshold_ : int or None
-        A row is positive if more than this many members vote so; None with more than two classes, where a
-        plurality decides, and where probabilities are averaged.
+        Number of votes for the positive class above which a row is positive. None if probabilities are
+        averaged or a plurality decides, as with more than two classes.
     gains_ : ndarray of int64, shape (n_classes,)
-        If probabilities are averaged, what being right on each class gains. Before the largest mean decides,
-        means are multiplied by it and by the factors of a calibrated mean. For ``accuracy`` all gains are
-        equal.
+        Gain of a right decision on each class, if probabilities are averaged. Means are multiplied by the
+        gains, and by the factors of a calibrated mean, before the largest product decides. For ``accuracy``
+        all gains are equal.
     probabilities_ : str
-        Where ``predict_proba`` comes from: ``"mean"``, ``"shares"``, or these with ``"calibrated-"`` before.
+        Source of ``predict_proba``: ``"mean"``, ``"shares"``, ``"calibrated-mean"`` or
+        ``"calibrated-shares"``.
     calibration_ : Calibration or None
         The power and the factors that were fitted for these probabilities.
     objective_value_, bound_, gap_ : float
@@ -158,34 +161,32 @@ class ExactPruner(ExactOptions):
         The whole result, with the proof, the history of value and bound, the certificate, the confusion
         counts and the seconds.
     sizes_ : tuple of int
-        Smallest and largest number of members, as given or as ``auto`` chose them.
+        Smallest and largest number of members, as given or as chosen by ``auto``.
     why_sizes_ : str
-        Why ``auto`` chose these sizes; empty if they were given.
+        Reason why ``auto`` chose these sizes; empty if the sizes were given.
     validation_ : RecordedRows
-        The pruning rows: their positions among those given to :meth:`fit`, a fingerprint of these, their
-        classes, and with two classes the votes of the whole pool, packed into bits. ``shortlist verify``
-        rechecks value and bound from them.
+        The pruning rows: their indices among the rows given to :meth:`fit`, their classes, the recorded
+        answers of the whole pool, and a fingerprint of all rows given to :meth:`fit`. ``shortlist verify``
+        rechecks value and bound from this record.
     copies_ : ndarray of int64, shape (n_classifiers,)
-        How often each is taken.
+        Number of times that each classifier is taken.
     pool_ : Pool
-        The members, which answer; a classifier that is taken twice is in it twice.
+        Pool of the members, which answer; it holds a classifier twice that is taken twice.
     chosen_pool_ : Pool
-        The members as they were chosen; they differ from ``pool_`` if they were fitted again.
+        The members before they were fitted again; the same as ``pool_`` if they were not.
     cross_fitted_ : CrossFittedPool or None
-        If members were chosen out of fold, the members as they were fitted without each fold, for ``shortlist
-        verify``.
+        Members fitted without each fold, for ``shortlist verify``; None unless members were chosen out of
+        fold.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     positive_ : label or None
         The positive class; None with more than two classes.
 
-    Notes
-    -----
-    A fit without a given pool takes about as long as fitting its classifiers, out of fold six times each.
-    Choosing among 100 of them takes about a second. Clones of a pruner, such as those of ``GridSearchCV``,
-    share the pools that they fit on the same rows with the same `n_classifiers`, `random_state` and way of
-    pruning; None is one seed for all clones. A process keeps up to 12 such pools, of at most 20,000 rows,
-    while the original pruner lives.
+    Notes ----- A fit without a given pool takes about as long as fitting the classifiers of the pool, out of
+    fold six times as long. Choosing among 100 classifiers takes about a second. Clones of a pruner, such as
+    those of ``GridSearchCV``, share the pools that they fit on the same rows with the same `n_classifiers`,
+    `random_state` and way of pruning; If `random_state` is None, all clones use one seed. A process keeps up
+    to 12 such pools, of at most 20,000 rows, while the original pruner lives.
 
     Examples
     --------
@@ -197,36 +198,36 @@ class ExactPruner(ExactOptions):
     """
 
     is_repeated = False
-    """Whether this fit repeats a choice that is proved elsewhere, and takes search alone."""
+    """Whether this fit repeats a choice that is proved elsewhere; it then searches without a proof."""
 
     @property
     def objective_value_(self) -> float:
-        """Value on the pruning rows, as ``result_`` has it."""
+        """Value on the pruning rows, from ``result_``."""
         return float(self.result_.value)
 
     @property
     def bound_(self) -> float:
-        """Bound that no selection can exceed, as ``result_`` has it."""
+        """Bound that no selection can exceed, from ``result_``."""
         return float(self.result_.bound)
 
     @property
     def gap_(self) -> float:
-        """Relative gap of value and bound, 0 if proved, as ``result_`` has it."""
+        """Relative gap of value and bound, from ``result_``; 0 if the value is proved best."""
         return float(self.result_.gap)
 
     @property
     def status_(self) -> Status:
-        """Status of the selection, as ``result_`` has it."""
+        """Status of the selection, from ``result_``."""
         return Status(self.result_.status)
 
     @property
     def goal(self) -> str | Mapping[Any, float]:
-        """The objective with labels in weights replaced by indices, or by ``tp`` and ``tn``."""
+        """Objective, with labels in its weights replaced by indices, or by ``tp`` and ``tn``."""
         return for_classes(self.objective, self.classes_, self.positive_)
 
     @property
     def counted_on(self) -> str:
-        """The name of the rows on which the value is counted, as it follows "on the" in a sentence."""
+        """Name of the rows on which the value is counted, to follow "on the" in a sentence."""
         return rows_counted_on(self.validation_, out_of_fold=self.cross_fitted_ is not None)
 
     def fit(
@@ -246,19 +247,18 @@ class ExactPruner(ExactOptions):
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
-            Rows; missing values and text columns as far as the pool takes them.
+            Rows; missing values and text columns are allowed if the pool takes them.
         y : array-like of shape (n_samples,)
-            Their classes: two or more, of any type.
+            Classes of the rows: two or more, of any type.
         report, cancellation : optional
             Progress events, and a way to stop with the best selection found.
         study : Study, optional
-            Keeps folds of a choice and the best selection so far, from which the same fit continues; the time
-            limit then begins anew.
+            Keeps the fitted folds and the best selection so far. The same fit later continues from the kept
+            state, with a new time limit.
         clock : callable, default=seconds_now
-            What the time limit is counted on; :func:`~shortlist.runs.budget.processor_seconds` on a busy
-            machine.
+            Clock of the time limit; pass :func:`~shortlist.runs.budget.processor_seconds` on a busy machine.
         within : RowsOfTable, optional
-            The table that these rows are of, for the record; by default these rows alone.
+            Table that the rows are a part of, for the record; by default the rows are the whole table.
         **unsupported
             Refused, since weights of rows (``sample_weight``) are not supported.
 
@@ -327,7 +327,7 @@ class ExactPruner(ExactOptions):
         return {"terms": terms, "evidence": evidence, "result": self.result_}
 
     def _answering(self) -> Committee:
-        """Return the committee; refuse to answer where no selection keeps the limits."""
+        """Return the committee; raise an error if no selection keeps the limits."""
         check_is_fitted(self, "result_")
         if self.result_.reason:
             raise ShortlistError(
@@ -336,9 +336,9 @@ class ExactPruner(ExactOptions):
         return self.committee_
 
     def _prune(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
-        """Choose the members, and with two classes the threshold; return all answers for the record.
+        """Choose the members, and with two classes the threshold; return the answers of the whole pool.
 
-        The budget begins when all have answered.
+        The time limit of the budget begins when all classifiers have answered.
         """
         self.voting_ = self.meant_voting
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
@@ -370,7 +370,7 @@ class ExactPruner(ExactOptions):
         return record
 
     def _shares_on(self, rows: PruningRows) -> tuple[SoftVotes, dict[str, NDArray[Any]]]:
-        """Ask the pool, and return its probabilities, and what of them is for the record."""
+        """Ask the pool; return its probabilities, and the arrays of them to be recorded."""
         truth = np.searchsorted(self.classes_, rows.y).astype(np.uint8)
         shares = rows.answers(class_shares)
         record: dict[str, NDArray[Any]] = {"shares": shares}
@@ -380,7 +380,7 @@ class ExactPruner(ExactOptions):
         return SoftVotes(shares, truth, silent), record | {"silent": np.packbits(silent, axis=1)}
 
     def _leave_abstentions_to_plurality(self, rows: PruningRows) -> None:
-        """Have no positive class where judges abstain; refuse one, and an empty selection, if asked for."""
+        """Unset the positive class where judges abstain; refuse a requested one, or an empty selection."""
         if self.positive_ is None and self.min_size:
             return
         if abstain_somewhere(rows.pool.classifiers, rows.X):
@@ -401,7 +401,7 @@ class ExactPruner(ExactOptions):
             self.positive_ = None
 
     def _votes_on(self, rows: PruningRows) -> tuple[Votes | ClassVotes, dict[str, NDArray[Any]]]:
-        """Ask the pool, and return its votes, merged, and all of its answers for the record."""
+        """Ask the pool; return its votes in merged rows, and the arrays of all its answers to be recorded."""
         self._leave_abstentions_to_plurality(rows)
         if self.positive_ is not None:
             answers = rows.answers(functools.partial(positive_votes, positive=self.positive_))

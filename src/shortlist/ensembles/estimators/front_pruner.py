@@ -1,4 +1,4 @@
-"""The front of a pool's committees, and one of them that predicts, as a scikit-learn estimator."""
+"""Scikit-learn estimator of the front of a pool's committees; one committee of the front predicts."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -61,47 +61,47 @@ from shortlist.tables.fingerprints import NO_TABLE, RowsOfTable
 from shortlist.tables.splits import Cases, cases_of_rows
 
 SMALLEST = "smallest"
-"""The rule that takes the smallest committee that is not worse than the best one beyond chance."""
+"""Name of the rule that takes the smallest committee whose loss against the best one may be chance."""
 
 COMMITTEE_PICKS = (*(rule for rule in PICK_RULES if rule != "weights"), SMALLEST, AS_GOOD)
-"""The rules that name the committee that predicts."""
+"""Names of the rules that pick the committee that predicts."""
 
 
 @saved_from("shortlist")
 @plain_signature
 @dataclass(kw_only=True, eq=False, repr=False)
 class FrontPruner(ExactPruner):
-    """All committees of a pool that no other beats in every objective, with proof, and one that predicts.
+    """Find all non-dominated committees of a pool, with proof, and pick one of them, which predicts.
 
-    Where :class:`ExactPruner` maximises one thing, this shows what each thing costs in terms of the others:
-    how accurate a committee of three can be, what the last percent of accuracy costs, or how many false
-    alarms a higher recall brings. What is proved is described at
+    :class:`ExactPruner` maximises one objective. A front shows the price of each objective in the others: the
+    best accuracy of a committee of three, the cost of the last percent of accuracy, or the false alarms that
+    a higher recall brings. The proof is described at
     :func:`shortlist.ensembles.fronts.committee_front.committee_front`.
 
     Parameters
     ----------
     pool : Pool, list or dict of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
-        What to choose from, as for :class:`ExactPruner`.
+        Classifiers to choose from, as for :class:`ExactPruner`.
     objectives : str or sequence of str, default=("max accuracy", "min size")
         At least two. ``max`` with ``accuracy``, ``balanced-accuracy``, ``true-positives``,
         ``true-negatives``, ``recall``, ``specificity`` or ``recall:CLASS``; ``min`` with ``cost`` (prices of
-        `member_costs`, or the pool's own) or ``size``. With ``min`` ``log-loss`` or ``brier`` committees
-        answer by the mean of their probabilities, and ``accuracy`` is that of means; other values cannot be
-        combined with them, and there may be at most 47,662 pruning rows.
+        `member_costs`, or prices in the pool) or ``size``. With the objectives ``min log-loss`` or ``min
+        brier``, committees answer by the mean of their probabilities. These losses can be combined with
+        ``cost`` and ``size`` only, on at most 47,662 pruning rows.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     pick : str or int, default="ideal"
-        Which committee predicts: ``ideal``, ``knee`` or ``lexicographic`` (see
+        Rule that picks the committee that predicts: ``ideal``, ``knee`` or ``lexicographic`` (see
         :meth:`shortlist.results.front.Front.pick`), ``smallest``, ``as-good``, or the number of a point, from
-        0. ``smallest`` has the fewest members that are not worse than the best committee beyond chance on the
-        selection rows. ``as-good`` is the cheapest, or the smallest without prices, that repeated choice
-        finds no worse than the best single classifier by more than `margin`.
+        0. ``smallest``: the committee with the fewest members whose loss against the best committee may be
+        chance, on the selection rows. ``as-good``: the cheapest committee, or the smallest without prices,
+        that by repeated choice is at most `margin` worse than the best single classifier.
     margin : float, default=0.01
-        How much worse is still as good, in the objective of answers.
+        Largest loss that still counts as equal for ``as-good``, in the unit of the objective of answers.
     min_size, max_size : int, default=1 and None
         Smallest and largest number of members.
     member_costs : sequence of float, default=None
-        Cost of each classifier; by default as in the pool.
+        Cost of each classifier; by default the cost in the pool.
     time_limit_s : float or None, default=60
         Wall-clock limit of the search in seconds; fitting a pool, and its answers, are not counted.
     n_classifiers : int, default=100
@@ -114,18 +114,18 @@ class FrontPruner(ExactPruner):
     Attributes
     ----------
     front_ : Front
-        The committees; ``decisions`` has their members, and ``extras["thresholds"]`` their thresholds.
-        ``extras["calls"]`` and ``extras["price_paid"]`` are the calls and the price that
-        :meth:`predict_early` takes for a pruning row on average; the latter is None without prices.
+        The committees: ``decisions`` has their members, and ``extras["thresholds"]`` their thresholds.
+        ``extras["calls"]`` is the mean number of calls by :meth:`predict_early` about a pruning row.
+        ``extras["price_paid"]`` is the mean price of these calls; None without prices.
     point_ : int
         The point that predicts.
     prices_ : dict of str to list of float
-        What each classifier adds to ``cost``, if that is an objective.
+        Price of each classifier, by the name ``cost``; empty unless ``cost`` is an objective.
     selection_, threshold_, pool_, result_, status_, objective_value_, bound_, validation_
-        As of :class:`ExactPruner`, for the committee that predicts. Its value is that of the first objective
-        that measures answers, or accuracy without one. No committee of any size exceeds its bound; if the
-        front is complete, the bound may be that of committees which need no more of any objective of members,
-        such as size or cost.
+        As in :class:`ExactPruner`, for the committee that predicts. The value is that of the first objective
+        of answers, or accuracy without such an objective. No committee of any size exceeds the bound. If the
+        front is complete, the bound may be limited to committees that are no larger and cost no more than the
+        one that predicts.
 
     Examples
     --------
@@ -150,12 +150,14 @@ class FrontPruner(ExactPruner):
     pruning_rows: str = field(default=HELD_OUT, init=False)
     refit: bool = field(default=False, init=False)
     cases: Cases | None = field(default=None, init=False)
-    """Case of each row, ``(n_samples,)``, where several rows are of one."""
+    """Case of each row, ``(n_samples,)``; None if each row is a case of its own."""
     repeats: "FrontPruner | None" = field(default=None, init=False)
-    """Pruner whose choice this one repeats on some of its rows, within few nodes; None: it repeats none."""
+    """Pruner whose choice this one repeats on some of its rows, within few nodes; None if it repeats no
+    choice.
+    """
 
     def _valued_by(self) -> str | Mapping[Any, float]:
-        """Return the objective that values the committee: the first one of answers, or accuracy."""
+        """Return the objective that values the committee: the first objective of answers, or accuracy."""
         for text in self._texts():
             name = " ".join(text.split()).removeprefix("max ").replace("_", "-")
             if name.removeprefix("min ") in MEAN_LOSSES:
@@ -237,13 +239,13 @@ class FrontPruner(ExactPruner):
 
     @property
     def decisions_are_proved(self) -> bool:
-        """Whether the values of the points count decisions by the uncalibrated mean, as all by means do."""
+        """Whether the values of the points count decisions by the uncalibrated mean; true if means decide."""
         return self.voting_ == SOFT
 
     def _prune(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
-        """Look for the front, and take the point that predicts; return all answers for the record.
+        """Search for the front, and pick the point that predicts; return the answers of the whole pool.
 
-        The budget begins when all have answered.
+        The time limit of the budget begins when all classifiers have answered.
         """
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         pool, labels = rows.pool, self._labels(self.classes_)
@@ -278,7 +280,7 @@ class FrontPruner(ExactPruner):
     def _beside_single(
         self, rows: PruningRows, record: Mapping[str, NDArray[Any]], limits: SelectionLimits, seed: int
     ) -> dict[str, Any]:
-        """Return the fact of the front by which ``as-good`` picks."""
+        """Return the comparison with the best single classifier, by which ``as-good`` picks, as an extra."""
         is_right, truth, worth = self.rights(rows, record)
         names, place = rows.pool.names, self._positive_place()
         answers = RecordedAnswers(
@@ -323,7 +325,7 @@ class FrontPruner(ExactPruner):
     def problem_of(
         self, votes: Votes | ClassVotes | SoftVotes, limits: SelectionLimits
     ) -> CommitteeProblem | MeanFrontProblem:
-        """Return the objectives of committees of these votes, with the prices of the pool."""
+        """Return the objectives of committees on these votes, with the prices of the classifiers."""
         given: dict[str, Any] = {
             "costs": self.prices_, "classes": self._labels(self.classes_), "limits": limits,
         }  # fmt: skip
@@ -348,9 +350,10 @@ class FrontPruner(ExactPruner):
         return self.pick
 
     def _smallest(self, rows: PruningRows, record: Mapping[str, NDArray[Any]]) -> int:
-        """Return the smallest committee that is no worse than the best on the selection rows, but for chance.
+        """Return the point of the smallest committee whose loss against the best one may be chance.
 
-        The best is that of the first objective of answers; of equally small ones the better is taken.
+        Losses are measured on the selection rows. The best committee is that of the first objective of
+        answers; of committees with equal sizes the better one is taken.
         """
         front, (is_right, _, worth) = self.front_, self.rights(rows, record)
         sizes = front.decisions.astype(bool).sum(axis=1)
@@ -368,9 +371,10 @@ class FrontPruner(ExactPruner):
     def rights(
         self, rows: PruningRows, record: Mapping[str, NDArray[Any]]
     ) -> tuple[IsRight, NDArray[np.integer[Any]], Floats]:
-        """Return the function to the right rows of members, the class of every row, and its gain.
+        """Return the function from members to their right rows, and the class and worth of every row.
 
-        By the answers on record; classes are indices.
+        The function uses recorded answers. Classes are indices, ``(n_rows,)``; the worth is the gain of a
+        right decision on the row, ``(n_rows,)``.
         """
         truth = np.searchsorted(self.classes_, rows.y)
         nowhere = RowsOfTable(NO_TABLE, np.arange(len(truth)))

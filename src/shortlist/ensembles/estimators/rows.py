@@ -29,9 +29,10 @@ from shortlist.tables.splits import (
 
 
 def rows_to_fit_and_prune(y: Labels, seed: int, cases: Cases | None = None) -> tuple[RowNumbers, RowNumbers]:
-    """Split rows, or cases, 70 : 30, stratified; a class with one of them is fitted and does not prune.
+    """Split rows 70 : 30, stratified, into fitting and pruning rows.
 
-    Raises BadInputError if no class has two rows.
+    Rows of one case stay together. A class with a single row, or case, is in the fitting rows alone. Raises
+    BadInputError if no class has two rows (or cases).
     """
     if np.unique(classes_of_cases(y, cases), return_counts=True)[1].max(initial=0) < 2:
         raise BadInputError("a class needs at least 2 rows to fit and to prune on, got 1 of each. Add rows.")
@@ -42,22 +43,23 @@ def rows_to_fit_and_prune(y: Labels, seed: int, cases: Cases | None = None) -> t
 
 
 class PruningRows(NamedTuple):
-    """A pool, and the rows that choose its members."""
+    """Pool, with the rows that choose its members."""
 
     pool: Pool
-    """The pool that was given, or one fitted on the other rows."""
+    """Pool whose members are chosen: given by the user, or fitted here."""
     X: Any
     y: Labels
-    """The rows that prune, and their classes."""
+    """Rows that prune, and their classes."""
     places: NDArray[np.intp] | None
-    """Indices of the rows that prune among all rows; None: they are all rows."""
+    """Indices of the pruning rows among all rows; None if all rows prune."""
     crossed: CrossFittedPool | None = None
-    """Classifiers of the pool without each fold of the rows that prune, where these rows fitted it too."""
+    """Classifiers fitted without each fold of the pruning rows; None unless these rows also fitted the pool.
+    """
     empty: Labels | None = None
-    """Classes of the rows without a single value, which were left out; None: there were none."""
+    """Classes of the rows without a single value, which were left out; None if there were no such rows."""
 
     def answers(self, ask: Callable[[Pool, Any], NDArray[Any]]) -> NDArray[Any]:
-        """Return the answers of the classifiers on the pruning rows, out of fold where they are in folds."""
+        """Return the answers of the classifiers on the pruning rows, out of fold for a cross-fitted pool."""
         if self.crossed is None:
             return ask(self.pool, self.X)
         return out_of_fold(*self.crossed.prepared(self.X), ask)
@@ -74,9 +76,10 @@ def own_pool(
     folds: int | NDArray[np.int8] = N_FOLDS,
     plain: Sequence[str] = USUAL,
 ) -> Pool | CrossFittedPool:
-    """Fit a pool on some of the rows; None: on all, and again without each fold, so that all prune it.
+    """Fit a pool on the rows `fitted`; None: fit it on all rows, and again without each fold.
 
-    `plain`: the plain classifiers in it; none gives the pool of the paper.
+    In a cross-fitted pool, all rows prune. `plain`: names of the plain classifiers in the pool; with no names
+    it is the pool of the paper.
     """
     how: dict[str, Any] = {
         "random_state": seed,
@@ -94,18 +97,18 @@ def own_pool(
 
 
 def pruning_rows_of(pool: Any, X: Any, y: Labels) -> PruningRows:
-    """Return the rows that prune a pool: all, but those in no fold of one that is cross-fitted.
+    """Return the rows that prune a given pool: all rows, or for a cross-fitted pool the rows in a fold.
 
-    Rows without a single value are left out too. Raises BadInputError if the pool was cross-fitted on another
+    Rows without a single value are left out. Raises BadInputError if the pool was cross-fitted on another
     number of rows, or a class has no row with a value.
     """
     return with_values(_given_rows(pool, X, y))
 
 
 def with_values(rows: PruningRows) -> PruningRows:
-    """Leave out rows without a single value, which no committee answers, whoever its members are.
+    """Leave out the pruning rows without a single value, which no committee answers.
 
-    Raises BadInputError if a class has no other rows.
+    Raises BadInputError if a class has no row with a value.
     """
     empty = rows_without_values(rows.pool, rows.X)
     if not empty.any():
@@ -118,9 +121,9 @@ def with_values(rows: PruningRows) -> PruningRows:
 
 
 def rows_with_values(empty: Mask, y: Labels) -> RowNumbers:
-    """Return the rows that are not empty; refuse a class that has none.
+    """Return the indices of the rows that have a value, by the mask of the rows without one.
 
-    Raises BadInputError as said.
+    Raises BadInputError if a class has no row with a value.
     """
     kept = np.flatnonzero(~empty)
     if lost := set(y.tolist()) - set(y[kept].tolist()):
@@ -146,7 +149,7 @@ def _given_rows(pool: Any, X: Any, y: Labels) -> PruningRows:
 
 
 def check_pool_classes(pool: Pool, classes: Labels, *, may_lack: bool) -> None:
-    """Refuse a pool of other classes than those of the rows, which may lack some where `may_lack` says so."""
+    """Refuse a pool whose classes differ from `classes`; with `may_lack`, these may be some of the pool's."""
     known, asked = pool.classes.tolist(), classes.tolist()
     if not (set(asked) <= set(known) if may_lack else asked == known):
         raise BadInputError(
@@ -158,14 +161,14 @@ def check_pool_classes(pool: Pool, classes: Labels, *, may_lack: bool) -> None:
 def split_rows(
     rows: RowNumbers, y: Labels, share: float, seed: int, cases: Cases | None = None
 ) -> tuple[RowNumbers, RowNumbers]:
-    """Split row numbers in two, stratified, the second part with this share of the rows, or of the cases."""
+    """Split row numbers in two, stratified; the second part has this share of the rows, or of the cases."""
     refuse_lonely_class(y, cases)
     kept, held = split_cases(y, cases, lambda labels: hold_out(labels, share, seed))
     return rows[kept], rows[held]
 
 
 def refuse_lonely_class(y: Labels, cases: Cases | None) -> None:
-    """Raise BadInputError if a class has one row, or case, which cannot be in both parts of a split."""
+    """Raise BadInputError if a class has one row (or case), which cannot be in both parts of a split."""
     classes, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     if counts.min() < 2:
         what = "rows" if cases is None else "cases"

@@ -35,18 +35,18 @@ from shortlist.runs import Cancellation, Report, silent
 from shortlist.tables.fingerprints import RowsOfTable
 
 BASELINES = ("full", "best-single")
-"""The whole pool, and its most accurate classifier."""
+"""Names of the baselines: the whole pool, and its most accurate classifier."""
 
 
 class RulePruner(PoolPruner):
-    """Base of the pruners by rule: members are chosen by answers on rows, and nothing is proved.
+    """Base of the pruners by rule: members are chosen by their answers on rows, and nothing is proved.
 
-    The rows did not fit the pool, unless it is cross-fitted and answers them out of fold.
+    These rows must not have fitted the pool, unless it is cross-fitted and answers out of fold.
     """
 
     @abstractmethod
     def _take(self, rows: PruningRows, truth: NDArray[np.intp], seed: int) -> None:
-        """Choose members on these rows, whose classes are indices, and set the attributes on them."""
+        """Choose members on these rows, and set the fitted attributes; `truth` has indices of classes."""
 
     def fit(
         self,
@@ -62,10 +62,10 @@ class RulePruner(PoolPruner):
 
         Raises BadInputError if the input or a parameter cannot be used; the message says how to fix it.
 
-        `X`, ``(n_samples, n_features)``: rows; missing values and text columns as far as the pool takes them.
-        `y`, ``(n_samples,)``: their classes: two or more, of any type. `within`: the table that these rows
-        are of, for the record; by default these rows alone. `unsupported`: nothing, as weights of
-        rows (``sample_weight``) are refused.
+        `X`, ``(n_samples, n_features)``: rows; missing values and text columns are allowed if the pool takes
+        them. `y`, ``(n_samples,)``: classes of the rows, two or more, of any type. `within`: table that the
+        rows are a part of, for the record; by default the rows are the whole table. `unsupported`: must be
+        empty, as weights of rows (``sample_weight``) are refused.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         rows = self._pool_and_rows(X, y, seed, report, cancellation)
@@ -126,21 +126,21 @@ class PluralityPruner(RulePruner):
 @plain_signature
 @dataclass(kw_only=True, eq=False, repr=False)
 class BaselinePruner(PluralityPruner):
-    """The whole pool, or its classifier that is right most often alone: what committees are compared with.
+    """Take the whole pool, or its most accurate classifier, as a baseline for committees.
 
     Parameters
     ----------
     pool : Pool, list or dict of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
-        What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None:
-        :meth:`fit` splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes
-        on 30 %.
+        Classifiers to choose from. The pool should not have been fitted on the rows given to :meth:`fit`.
+        None: :meth:`fit` splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and
+        prunes on 30 %.
     rule : {"full", "best-single"}, default="full"
-        Which of the two.
+        Name of the baseline: the whole pool, or its most accurate classifier.
     voting : {"hard", "averaged"}, default="hard"
-        How the members answer: by votes, of which the lowest class wins a tie, or by the mean of their
-        probabilities. A rule chooses them by their votes either way.
+        Way in which the members answer: by votes, where the lowest class wins a tie, or by the mean of their
+        probabilities. In both cases the rule chooses the members by their votes.
     probabilities : str, default="auto"
-        As of :class:`ExactPruner`. ``"auto"``: calibrated shares where votes decide, otherwise the calibrated
+        As in :class:`ExactPruner`. ``"auto"``: calibrated shares if votes decide, otherwise the calibrated
         mean.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
@@ -154,16 +154,16 @@ class BaselinePruner(PluralityPruner):
     members_ : ndarray of int
         The members, the most accurate first.
     selection_ : ndarray of bool, shape (n_classifiers,)
-        The same as a mask over the pool.
+        Mask of the members.
     ordering_ : Ordering
         The whole order, with the number of correct decisions of every prefix.
     accuracy_ : float
         Share of the pruning rows that the members decide correctly.
     voting_ : str
-        How they answer.
+        Way in which the members answer.
     validation_ : RecordedRows
-        The pruning rows: their positions among the rows given to :meth:`fit`, and a fingerprint of these, for
-        ``shortlist verify``.
+        The pruning rows: their indices among the rows given to :meth:`fit`, and a fingerprint of all rows
+        given, for ``shortlist verify``.
     pool_ : Pool
         The members only.
     classes_ : ndarray of shape (n_classes,)
@@ -179,7 +179,7 @@ class BaselinePruner(PluralityPruner):
 
 @saved_from("shortlist")
 class BackfittingPruner(PluralityPruner):
-    """Reduced-error pruning with backfitting, the best of all sizes from 20 % to 80 % of the pool.
+    """Reduced-error pruning with backfitting; the best committee of 20 % to 80 % of the pool is taken.
 
     Section 5.2 of :cite:t:`Bastos2022`, after :cite:t:`Margineantu1997`.
 
@@ -191,7 +191,7 @@ class BackfittingPruner(PluralityPruner):
     Attributes
     ----------
     backfitted_ : Backfitted
-        The members of every size, and how many rows they decide correctly.
+        Members of the committee of every size, and number of rows that they decide right.
     members_, selection_, accuracy_, validation_, pool_, classes_
         As of :class:`BaselinePruner`.
     """
@@ -205,25 +205,25 @@ class BackfittingPruner(PluralityPruner):
 @plain_signature
 @dataclass(kw_only=True, eq=False, repr=False)
 class GreedyMeansPruner(RulePruner):
-    """Members that a greedy search with replacement, repeated in bags, chooses by their mean probability.
+    """Greedy search with replacement, repeated in bags, for the members with the best mean probability.
 
-    The ensemble selection of :cite:t:`Caruana2004`, for the log loss. In each step the classifier that
-    improves the mean most joins, perhaps again, which gives it more weight. Each bag searches half of the
-    pool, and the members of all bags are taken together. A classifier that was taken several times is asked
-    once.
+    This is the ensemble selection of :cite:t:`Caruana2004`, for the log loss. In each step the classifier
+    that improves the mean most joins; a classifier that joins again has more weight. Each bag searches half
+    of the pool, and the members of all bags are taken together. A classifier that was taken several times is
+    asked once.
 
     Parameters
     ----------
     pool : Pool, list or dict of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
-        What to choose from; each needs ``predict_proba``. It should not have been fitted on the rows given to
-        :meth:`fit`. None: :meth:`fit` splits its rows, stratified, fits
+        Classifiers to choose from; each needs ``predict_proba``. The pool should not have been fitted on the
+        rows given to :meth:`fit`. None: :meth:`fit` splits its rows, stratified, fits
         :func:`shortlist.ensembles.make_pool` on 70 % and prunes on 30 %.
     n_steps : int, default=30
-        Steps of each bag, of which the best one is kept.
+        Number of steps of each bag; the members after the best step are kept.
     n_bags : int, default=20
         Number of bags; 0 means one search among all classifiers.
     probabilities : str, default="auto"
-        As of :class:`ExactPruner`. ``"auto"``: the calibrated mean, which then decides too.
+        As in :class:`ExactPruner`. ``"auto"``: the calibrated mean, which also decides the class.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None
@@ -234,18 +234,18 @@ class GreedyMeansPruner(RulePruner):
     Attributes
     ----------
     copies_ : ndarray of int64, shape (n_classifiers,)
-        How often each classifier is taken, which is its weight in the mean.
+        Number of times that each classifier is taken, which is its weight in the mean.
     members_ : ndarray of int
-        The classifiers that are taken at least once, by how often they are taken, then by their order in the
-        pool.
+        Indices of the classifiers that are taken at least once; those taken most often come first, then by
+        index.
     selection_ : ndarray of bool, shape (n_classifiers,)
-        The same as a mask over the pool.
+        Mask of the members.
     accuracy_ : float
         Share of the pruning rows that the members decide correctly.
     pool_ : Pool
-        The members, each as often as it is taken.
+        Pool of the members, with one copy for each time that a classifier is taken.
     voting_, gains_, validation_, classes_
-        As of :class:`BaselinePruner`; members answer by their mean.
+        As in :class:`BaselinePruner`; members answer by their mean.
 
     Notes
     -----
@@ -294,7 +294,7 @@ class GreedyMeansPruner(RulePruner):
 
 
 def pruning_methods() -> dict[str, Any]:
-    """Return the unfitted pruners by name."""
+    """Return the unfitted pruners, by name of the method."""
     return {
         "exact": ExactPruner(),
         "backfitting": BackfittingPruner(),

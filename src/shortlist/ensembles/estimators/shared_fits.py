@@ -1,4 +1,4 @@
-"""Pools that clones of one pruner fit on the same rows, each once, as a search has the same for many."""
+"""Pools shared by the clones of one pruner: clones with the same rows and options fit one pool only once."""
 
 import threading
 import uuid
@@ -13,13 +13,17 @@ from sklearn.utils import check_random_state
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 
 MOST_POOLS, MOST_ROWS = 12, 20_000
-"""Number of pools that are kept, which suffices for ten folds, and of rows up to which they are."""
+"""Largest number of pools that are kept, which suffices for ten folds, and largest number of rows of a kept
+pool.
+"""
 
 Sharing: TypeAlias = tuple[str, int]
-"""Name of the clones of one pruner, and a seed for those without one; it is pickled with them."""
+"""Name that the clones of one pruner share, and the seed of clones without a seed; it is pickled with a
+clone.
+"""
 
 _sharing_of: "weakref.WeakKeyDictionary[Any, Sharing]" = weakref.WeakKeyDictionary()
-"""Sharing of each clone; attributes would be parameters that scikit-learn does not know."""
+"""Sharing of each clone; it is no attribute, as scikit-learn would take that for a parameter."""
 
 
 class _Kept:
@@ -35,7 +39,7 @@ _lock = threading.Lock()
 
 
 def share_fits(clone: Any, original: Any) -> None:
-    """Have a clone share the fits of its original, and of all its other clones."""
+    """Let a clone share the fits of its original, and of all other clones of this original."""
     if original not in _sharing_of:
         seed = check_random_state(None).randint(2**31 - 1) if original.random_state is None else 0
         _sharing_of[original] = (uuid.uuid4().hex, int(seed))
@@ -44,12 +48,12 @@ def share_fits(clone: Any, original: Any) -> None:
 
 
 def sharing_of(pruner: Any) -> Sharing | None:
-    """Return the clones that a pruner is one of; None for one that was never cloned."""
+    """Return the sharing of a pruner; None for a pruner that was never cloned."""
     return _sharing_of.get(pruner)
 
 
 def restore_sharing(pruner: Any, sharing: Sharing) -> None:
-    """Say again after unpickling, perhaps in another process, which clones a pruner is one of."""
+    """Set the sharing of a pruner after unpickling, perhaps in another process."""
     _sharing_of[pruner] = sharing
 
 
@@ -62,10 +66,10 @@ def shared_fit(
     most_pools: int = MOST_POOLS,
     most_rows: int = MOST_ROWS,
 ) -> Pool | CrossFittedPool:
-    """Return the pool that a clone of a pruner has fitted on the same rows in the same way, or fit it.
+    """Return the pool that a clone has fitted on the same rows in the same way; else fit it.
 
-    `rows`: table and classes. `how`: all else that the pool depends on. `most_pools`, `most_rows`: limits of
-    what is kept.
+    `rows`: table and classes. `how`: all further values that the pool depends on. `fit`: fits the pool.
+    `most_pools`: largest number of kept pools. `most_rows`: largest number of rows of a kept pool.
     """
     sharing = sharing_of(pruner)
     if sharing is None or len(rows[1]) > most_rows:

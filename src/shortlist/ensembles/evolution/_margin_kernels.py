@@ -15,7 +15,7 @@ class SortedRows(NamedTuple):
     rows: LongTable
     """Rows in order, with the margin and the strongest rival's votes of each, ``(3, n_rows)``."""
     ends: Longs
-    """Index of the end of each margin's rows, from the lowest margin on."""
+    """Index after the last row of each margin, the lowest margin first."""
     totals: Longs
     """Number of samples with each margin."""
     span: Longs
@@ -74,13 +74,13 @@ def climb_by_margins(
     order: Longs,
     right: Longs,
 ) -> None:
-    """Add the candidate with the best margin histogram (Eq. 5), again and again, until all are members.
+    """Add the candidate with the best margin histogram (Eq. 5), one at a time, until all are members.
 
-    `tally` holds the votes of the start ensemble, and then those of all members.
+    `tally` holds the votes of the start ensemble at first, and the votes of all members at the end.
 
-    A vote moves a row's margin by one at most, so a candidate's histogram differs from the current one only
-    by the rows that rise and fall. Levels are compared from the lowest up, and only candidates still equal
-    are counted on the next level. At level m the difference between candidates is rises(m − 1) − rises(m) −
+    A vote moves a row's margin by one at most, so a candidate changes the histogram only by the rows that
+    rise and the rows that fall. Levels are compared from the lowest up, and only candidates still equal are
+    counted on the next level. At level m the difference between candidates is rises(m − 1) − rises(m) −
     falls(m) + falls(m + 1). `left` holds the candidates in increasing order. The rows of `equal` are the
     indices of the candidates still equal, and their rises(m − 1), rises(m), falls(m), rises(m + 1), falls(m +
     1).

@@ -27,9 +27,9 @@ DIGEST_BYTES = 16
 def evolution_checkpoint(
     study: Study, rows: TrainingRows, settings: EvolutionSettings, rng: np.random.Generator
 ) -> Checkpoint:
-    """Return the checkpoint of an evolution, whose study is bound to the settings that decide the ensemble.
+    """Return the checkpoint of an evolution, and bind its study to the settings that decide the ensemble.
 
-    Raises BadInputError if the study belongs to something else.
+    Raises BadInputError if the study is bound to other settings or rows.
     """
     if study.keeps:
         space = rows.space
@@ -54,8 +54,8 @@ def evolution_state(
 ) -> KeptState:
     """Return the state after the last generation of the history.
 
-    The answers of individuals are kept, since asking them in other groups may round otherwise. Raises
-    BadInputError if individuals are Python objects, which only a pickle could hold.
+    The answers of individuals are kept, since asking individuals in other groups may round differently.
+    Raises BadInputError if individuals are Python objects, since only a pickle could keep these.
     """
     if population.dtype.hasobject:
         raise BadInputError(
@@ -99,7 +99,7 @@ def room_for_members(max_members: int | None, number: int, n_generations: int) -
 
 @dataclass(frozen=True)
 class Breeding:
-    """Makes children by tournaments, recombination and mutation."""
+    """Breeding of children by tournaments, recombination and mutation."""
 
     space: SearchSpace
     tournament: int
@@ -146,18 +146,18 @@ class Generation:
     """Figures of a generation on the training rows."""
 
     number: int
-    """Number, from 1."""
+    """Number of the generation, from 1."""
     best_error: float
     mean_error: float
-    """Least and mean share of rows that an individual of the population gets wrong, or least and mean cost of
-    its errors.
+    """Least and mean share of rows that an individual of the population gets wrong; with costs, least and
+    mean cost of an individual's errors per row.
     """
     ensemble_error: float
-    """Share of rows that the ensemble's vote gets wrong, or mean cost of its errors; in ``offline`` and
-    ``single`` that of the best individual until the end.
+    """Share of rows that the ensemble's vote gets wrong; with costs, mean cost of its errors per row. In
+    ``offline`` and ``single`` it is the error of the best individual until the last generation.
     """
     ensemble_size: int
-    """Number of members so far."""
+    """Number of members after this generation."""
 
 
 @saved_from("shortlist.ensembles")
@@ -199,20 +199,20 @@ def evolve(
     and an individual's fitness is the weight of the rows that it gets right. Parents win tournaments;
     children are recombined or copied, then mutated. In ``offline`` (Section 3.3 of :cite:t:`Gagne2007`) the
     whole population is the reference set, and the ensemble is chosen from the last one, starting from its
-    most accurate individual. In ``online`` (Section 3.4) the ensemble is the reference set. It is the best
-    individual in generation 1. From then on Figure 1 starts from the ensemble with the new population as
-    pool, so that the ensemble never shrinks within a selection; ``smoothing`` keeps it from staying one
-    individual. Individuals with the same votes as another individual or a member never join. A plurality's
-    ties go to the lowest class. Raises BadInputError if a setting is out of range, the space answers no class
-    indices of the right shape, the study belongs to something else, or individuals to be kept in it are
-    Python objects.
+    most accurate individual. In ``online`` (Section 3.4) the ensemble is the reference set. In generation 1
+    the ensemble is the best individual. In later generations the selection of Figure 1 starts from the
+    ensemble, with the new population as pool, and so never removes a member. ``smoothing`` prevents that the
+    ensemble stays one individual. Individuals with the same votes as another individual or a member never
+    join. A plurality's ties go to the lowest class. Raises BadInputError if a setting is out of range, or if
+    the answers of the space are no class indices or have a wrong shape. It is also raised if the study is
+    bound to other settings or rows, or if individuals to be kept in it are Python objects.
 
     `X`: rows in the form that the space takes, ``(n_rows, n_features)``; the spaces that ship expect finite,
     standardised columns. `labels`: index of the true class, ``(n_rows,)``. `settings`: options of breeding
     and of the choice of the ensemble. `rng`: source of all random choices; default seed 0. `callback`:
     receives every :class:`Generation`. `budget`: receives a progress event per generation, and stops with the
-    ensemble of the generations so far. `study`: keeps the state after a generation, at most once a second,
-    and continues from a kept state; the callback then receives the later generations only.
+    ensemble of the generations so far. `study`: keeps the state after a generation, at most once a second.
+    Evolution continues from a kept state, and the callback then receives the later generations only.
 
     >>> from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])

@@ -19,7 +19,7 @@ def n_scores(n_classes: int) -> int:
 
 @kernel("void(float64[:, ::1], float64[:, ::1], float64[:, ::1])")
 def add_products(rows: Floats, factors: Floats, sums: Floats) -> None:
-    """Add to the sums of each row its values times the `factors` of their columns, column by column.
+    """Add to `sums` the values of each row times the `factors` of its columns, column by column.
 
     `rows`, ``(n_rows, n_columns)``; `factors`, ``(n_columns, n_functions)``; `sums`, ``(n_rows,
     n_functions)``, changed in place.
@@ -34,9 +34,9 @@ def add_products(rows: Floats, factors: Floats, sums: Floats) -> None:
 def weighted_sums(X: NDArray[np.float64], weights: NDArray[np.float32]) -> Floats:
     """Return the values of linear functions on every row, ``(n_rows, n_functions)``.
 
-    The row, rounded to single precision, is multiplied and added up column by column in double precision, the
-    intercept first. So the class of a row depends neither on the rows beside it nor on the processor, and a
-    policy has the same sums.
+    Values are rounded to single precision; products are added up in double precision, the intercept first,
+    then column by column. So the class of a row depends neither on other rows nor on the processor, and an
+    exported policy has the same sums.
 
     `X`, ``(n_rows, n_columns)``. `weights`, ``(n_functions, n_columns + 1)``, the intercept last.
     """
@@ -78,7 +78,9 @@ FUNCTIONS: tuple[tuple[str, Callable[[Column, Column], Column]], ...] = (
     ("min", np.minimum),
     ("max", np.maximum),
 )
-"""Functions with two arguments, which are the symbols 0, 1, ...; the constant and the columns follow."""
+"""Functions of two arguments, coded as the symbols 0, 1, ...; the next symbols are the constant and the
+columns.
+"""
 
 CONSTANT = len(FUNCTIONS)
 END = -1
@@ -86,7 +88,7 @@ END = -1
 
 @dataclass(frozen=True)
 class SpaceSize:
-    """Size of the rows that a space of classifiers is for."""
+    """Numbers of columns and classes of the rows that a search space is for."""
 
     n_features: int
     n_classes: int
@@ -102,7 +104,7 @@ class GeneticPrograms(SpaceSize):
     """
 
     max_length: int = 31
-    """Largest number of symbols in an expression; a child that would be longer stays as its parent."""
+    """Largest number of symbols in an expression; a child that would be longer is a copy of its parent."""
     depth: int = 3
     """Depth of random expressions."""
 
@@ -124,9 +126,9 @@ class GeneticPrograms(SpaceSize):
         return programs
 
     def mutate(self, population: Programs, rng: np.random.Generator) -> Programs:
-        """Return copies with one random change of an expression each.
+        """Return copies, each with one random change of an expression.
 
-        A random subtree is replaced by a random one, or the constants are moved.
+        Either a random subtree is replaced by a new random subtree, or the constants are moved.
         """
         mutants = population.copy()
         for individual in range(len(mutants)):
@@ -141,7 +143,7 @@ class GeneticPrograms(SpaceSize):
         return mutants
 
     def recombine(self, first: Programs, second: Programs, rng: np.random.Generator) -> Programs:
-        """Return children: first parents with a random subtree of each expression taken from the second."""
+        """Return copies of the first parents, in which one subtree per expression comes from the second."""
         children = first.copy()
         for index in np.ndindex(children.shape):
             receiver, (symbols, constants) = self.read(children, index), self.read(second, index)
@@ -176,7 +178,7 @@ class GeneticPrograms(SpaceSize):
     def _value(self, symbols: list[int], constants: list[float], columns: NDArray[np.float64]) -> Column:
         """Return the value of an expression on every row.
 
-        It is evaluated from the last symbol to the first, with a stack.
+        The expression is evaluated from the last symbol to the first, with a stack.
         """
         stack: list[Column] = []
         for symbol, constant in zip(reversed(symbols), reversed(constants), strict=True):
@@ -262,12 +264,12 @@ class LinearClassifiers(SpaceSize):
     """Search space of linear discriminants: one hyperplane for two classes, otherwise one score per class."""
 
     step: float = 0.3
-    """Standard deviation of the noise of a mutation; that of the first weights is 1."""
+    """Standard deviation of the noise of a mutation; the first weights have standard deviation 1."""
     rate: float = 0.1
     """Share of the weights that a mutation changes, from 0 to 1; on average at least one weight changes."""
     blend: float = 0.5
-    """α of the BLX-α crossover (:cite:t:`Eshelman1993`): largest distance of a child's weight from its
-    parents' interval, as a share of that interval.
+    """α of the BLX-α crossover (:cite:t:`Eshelman1993`): largest distance of a child's weight from the
+    interval between the parents' weights, as a share of its length.
     """
 
     def sample(self, size: int, rng: np.random.Generator) -> LinearWeights:
@@ -285,9 +287,9 @@ class LinearClassifiers(SpaceSize):
     def recombine(
         self, first: LinearWeights, second: LinearWeights, rng: np.random.Generator
     ) -> LinearWeights:
-        """Return children with weights drawn from the parents' interval, which is widened.
+        """Return children with weights drawn from the interval between the parents' weights, widened.
 
-        It is longer by α of its length on both sides.
+        The interval is widened by α times its length on each side.
         """
         place = (1 + 2 * self.blend) * rng.random(first.shape, dtype=np.float32) - self.blend
         return np.asarray(first + place.astype(np.float32) * (second - first))
@@ -313,7 +315,7 @@ class NeuralNetworks(SpaceSize):
     n_hidden: int = 5
     """Number of units in the hidden layer."""
     step: float = 0.3
-    """Standard deviation of a mutation."""
+    """Standard deviation of the noise of a mutation."""
     rate: float = 0.1
     """Share of the weights that a mutation changes, from 0 to 1; on average at least one weight changes."""
 
@@ -368,9 +370,9 @@ class NeuralNetworks(SpaceSize):
         return codes
 
     def layers(self, population: NetworkWeights) -> tuple[NetworkWeights, NetworkWeights]:
-        """Return views of the weights into the hidden units, and out of them.
+        """Return views of the weights of the hidden layer, and of the output layer.
 
-        The first has the shape ``(n, n_hidden, n_features + 1)``.
+        The weights of the hidden layer have the shape ``(n, n_hidden, n_features + 1)``.
         """
         split = self.n_hidden * (self.n_features + 1)
         hidden = population[:, :split].reshape(len(population), self.n_hidden, self.n_features + 1)

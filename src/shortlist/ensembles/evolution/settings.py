@@ -27,7 +27,7 @@ ENSEMBLE = Of("offline", "online")
 def as_space(value: Any, argument: str) -> Any:
     """Return the name of a search space, checked.
 
-    A factory is returned as it is, and checked when it is opened.
+    A factory is returned unchanged; :func:`~shortlist.ensembles.evolution.spaces.open_space` checks it.
     """
     from shortlist.ensembles.evolution.spaces import SPACES  # late, as help of the command needs no spaces
 
@@ -48,7 +48,7 @@ class EvolutionSettings:
         "Search space: linear, networks, rules or genetic-programs.",
         as_space,
     ] = "linear"
-    """Name of a space, or a factory, which the estimator opens; see
+    """Name of a space, or a factory of a space, opened by
     :func:`shortlist.ensembles.evolution.spaces.open_space`.
     """
     n_generations: Annotated[int, "Most generations, of which the first is random.", count()] = 200
@@ -63,8 +63,8 @@ class EvolutionSettings:
         BRED,
         one_of("children", "best"),
     ] = "children"
-    """Rule of survival. The best of parents and children are weighed by the same reference set, which in
-    ``offline`` consists of all parents and children.
+    """Rule of survival: children and elites, or the best of parents and children. The best are compared by
+    weights against the same reference set, which in ``offline`` consists of all parents and children.
     """
     n_elites: Annotated[int, "Number of fittest parents kept with survivors=children.", CHILDREN, BRED] = 1
     patience: Annotated[
@@ -87,10 +87,10 @@ class EvolutionSettings:
     max_members: Annotated[
         int | None, "Most members of the ensemble; by default there is no limit.", ENSEMBLE, count()
     ] = None
-    """Largest number of members. The best of all short enough prefixes of the selection's order is taken.
+    """Largest number of members. Of the order of selection, the best prefix up to this length is taken.
     ``online`` divides the number among the generations
-    (:func:`shortlist.ensembles.evolution.evolution.room_for_members`), so that the last ones, which are bred
-    best, may still add members.
+    (:func:`shortlist.ensembles.evolution.evolution.room_for_members`), so that the last generations may still
+    add members.
     """
     smoothing: Annotated[
         int,
@@ -101,18 +101,18 @@ class EvolutionSettings:
         count(at_least=0, at_most=1000),
     ] = 1
     """Number added to the count of members that are wrong on a row. With 0 only the rows that an ensemble of
-    one member gets wrong have a weight. The population may then lose every individual that could join, and
-    the reference set never changes again.
+    one member gets wrong have a weight. The population may then lose all individuals that could join, so that
+    the ensemble stays one member.
     """
 
     error_costs: Mapping[Any, int] | tuple[int, ...] | None = None
-    """Cost of a wrong answer: by label in the estimator, by class in :func:`evolve`, ``(n_classes,)``. It is
-    the weight of a row. Errors of generations and of the ensemble are then mean costs of a row. None: errors
-    are counted.
+    """Cost of a wrong answer: by label in the estimator, by class in :func:`evolve`, ``(n_classes,)``. The
+    cost is the weight of a row, and the errors of generations and of the ensemble are mean costs per row.
+    None: errors are counted.
     """
 
     def with_costs(self, error_costs: tuple[int, ...] | None) -> "EvolutionSettings":
-        """Return a copy with these costs by class, without the fields that a subclass adds."""
+        """Return plain settings with these costs by class, without the fields of a subclass."""
         own = {one.name: getattr(self, one.name) for one in fields(EvolutionSettings)}
         return EvolutionSettings(**own | {"error_costs": error_costs})
 

@@ -63,7 +63,7 @@ class RuleSystems(SpaceSize):
         return systems
 
     def mutate(self, population: Systems, rng: np.random.Generator) -> Systems:
-        """Return copies with some numbers moved a little, and some conditions and classes drawn anew."""
+        """Return copies with small changes of some numbers; some conditions and classes are drawn again."""
         mutants, fresh = population.copy(), self.sample(len(population), rng)
         shape = mutants["number"].shape
         moved = rng.random(shape) < self.rate
@@ -76,7 +76,7 @@ class RuleSystems(SpaceSize):
         return mutants
 
     def recombine(self, first: Systems, second: Systems, rng: np.random.Generator) -> Systems:
-        """Return children that take each complete rule from one of the parents, at the same index."""
+        """Return children that take each whole rule from one of the parents, at the same index."""
         child = first.copy()
         other = rng.random((len(first), self.n_rules + 1)) < 0.5
         for part in ("column", "number", "sense"):
@@ -103,7 +103,8 @@ class RuleSystems(SpaceSize):
 
 
 Population: TypeAlias = NDArray[Any]
-"""Genomes of classifiers: an array whose first axis is the individual, of any dtype and further shape."""
+"""Genomes of classifiers: an array whose first axis is the individual; data type and further axes are free.
+"""
 
 
 @runtime_checkable
@@ -129,7 +130,8 @@ class SearchSpace(Protocol):
 
 
 SpaceFactory: TypeAlias = Callable[[int, int], SearchSpace]
-"""Function from the number of columns of the standardised rows, and the number of classes, to a space."""
+"""Function from the number of columns of the standardised rows, and the number of classes, to a search space.
+"""
 
 SPACES: dict[str, SpaceFactory] = {
     "linear": LinearClassifiers,

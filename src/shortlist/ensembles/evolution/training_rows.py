@@ -39,9 +39,9 @@ def vote_digests(codes: ClassCodes) -> list[bytes]:
 
 
 def distinct_classifiers(codes: ClassCodes, known: Collection[bytes] = ()) -> Members:
-    """Return the indices of classifiers whose votes differ from all before them.
+    """Return the indices of classifiers whose votes differ from those of all earlier classifiers.
 
-    `known`: digests of further votes to differ from.
+    `known`: digests of further votes that a classifier must differ from.
     """
     seen = set(known)
     distinct = []
@@ -55,18 +55,19 @@ def distinct_classifiers(codes: ClassCodes, known: Collection[bytes] = ()) -> Me
 def grow_by_margins(
     votes: ClassVotes, candidates: ArrayLike, start: NDArray[np.int32], *, criterion: str = "histogram"
 ) -> tuple[Members, Counts]:
-    """Return the order in which candidates join a start ensemble, always the one with the best margins next.
+    """Return the order in which candidates join a start ensemble; each has the best margins of those left.
 
-    Step 2 of Figure 1 of :cite:t:`Gagne2007`; equal candidates go to the lowest index.
+    This is step 2 of Figure 1 of :cite:t:`Gagne2007`. Of equal candidates the one with the lowest index
+    joins.
 
-    O(n_candidates · n_rows · n_classes) time, plus counting only candidates that are still equal, from the
-    lowest margin up; 12 bytes per row and class, and 24 per row, beside the votes.
+    Takes O(n_candidates · n_rows · n_classes) time, plus the time to count candidates that are still equal,
+    from the lowest margin up. Takes 12 bytes per row and class, and 24 bytes per row, beside the votes.
 
     `candidates`: increasing indices of the classifiers that may join. `start`: votes of the start ensemble
-    for each class, ``(n_rows, n_classes)``; not modified. `criterion`: ``"histogram"``, or ``"minimum"`` to
-    compare smallest margins alone, which the paper tried first. Returns `order`, the candidates in the order
-    of joining, ``(n_candidates,)``, and `right`, the number of samples decided right by the start and after
-    every addition, ``(n_candidates + 1,)``.
+    for each class, ``(n_rows, n_classes)``; not modified. `criterion`: ``"histogram"``, or ``"minimum"``,
+    which compares the smallest margins alone, as the paper tried first. Returns `order`, the candidates in
+    the order of joining, ``(n_candidates,)``, and `right`, the number of samples decided right by the start
+    and after every addition, ``(n_candidates + 1,)``.
     """
     as_choice(criterion, "criterion", CRITERIA)
     left = np.array(candidates, dtype=np.int64)
@@ -93,9 +94,9 @@ def row_weights(n_wrong: ArrayLike, gamma: float = 1.0) -> NDArray[Any]:
     """Return the weights n_i^γ of rows, where n_i classifiers of a reference set get row i wrong; 0^0 = 1.
 
     Section 3.1 of :cite:t:`Gagne2007` has the hardness of a row, (n_i / n)^γ with n classifiers in the
-    reference set. The factor n^γ between them changes no comparison. The weights are whole numbers if γ is
-    one, so that equal fitness is equal. Where the reference set is right on every row, all weights are 1
-    instead, so that fitness becomes accuracy.
+    reference set. The weight n_i^γ is the hardness times n^γ, a factor that changes no comparison. The
+    weights are whole numbers if γ is one, so equal fitness is exactly equal. Where the reference set is right
+    on every row, all weights are 1 instead, so that fitness becomes accuracy.
 
     `n_wrong`, ``(n_rows,)``: number of classifiers of the reference set that are wrong. `gamma`: γ, at least
     0; 0 makes every row equal.
@@ -131,7 +132,7 @@ def errors_of(
 class GrownEnsemble:
     """Members of an ensemble, with the tally of their answers on the training rows.
 
-    The votes themselves, of a large ensemble, would fill memory.
+    The votes of all members of a large ensemble would take too much memory.
     """
 
     genomes: Population
@@ -143,9 +144,9 @@ class GrownEnsemble:
 
 
 class TrainingRows:
-    """Training rows, with the measures on them.
+    """Training rows, with methods for errors, weights and fitness on these rows.
 
-    The weight of a row is the cost of an error about it, where costs are known.
+    If costs are known, the cost of an error about a row is the weight of the row.
     """
 
     def __init__(
@@ -197,7 +198,7 @@ class TrainingRows:
     def _times_cost(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Return the weights of rows times the costs of their errors.
 
-        Whole numbers as long as their sums are exact.
+        The products are whole numbers as long as sums of them are exact.
         """
         if self.costs is None:
             return weights
@@ -207,7 +208,7 @@ class TrainingRows:
     def fitness(self, codes: ClassCodes, weights: NDArray[Any]) -> NDArray[Any]:
         """Return F(h) = Σ_i w_i · 1[h(x_i) = y_i] of every individual, ``(n_individuals,)``.
 
-        Whole if weights are.
+        The fitness is a whole number if the weights are whole numbers.
         """
         levels, level_of = np.unique(weights, return_inverse=True)
         order = np.argsort(level_of, kind="stable")
@@ -226,7 +227,7 @@ class TrainingRows:
     def grown(
         self, ensemble: GrownEnsemble, population: Population, codes: ClassCodes, most: int | None
     ) -> GrownEnsemble:
-        """Return the ensemble after Figure 1, with the population as pool, up to `most` members."""
+        """Return the ensemble after the selection of Figure 1 from the population, up to `most` members."""
         room = codes.shape[1] if most is None else max(0, most - len(ensemble))
         if not room:
             return ensemble

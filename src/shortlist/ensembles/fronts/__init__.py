@@ -1,1 +1,1 @@
-"""Fronts of committees: which members, where several things matter at once."""
+"""Fronts of committees: the non-dominated committees by several objectives."""

@@ -1,13 +1,13 @@
-"""Kernels of a full search of all committees of one size that keeps those which no other dominates.
+"""Kernels of a full search of all committees of one size that keeps the non-dominated committees.
 
-Rows are bits. A committee is built up member by member, and for every row it is known whether at least q
-members are right on it, for each q: one word per 64 rows and q. Adding a member takes one pass over these
-words, and counting the right rows of a class takes one instruction for each.
+A row is a bit of a word. A committee is built up member by member. For each number q there is a mask of the
+rows on which at least q members are right, with one word per 64 rows. Adding a member takes one pass over
+these words, and counting the right rows of a class takes one instruction for each word.
 
-Two classes with a threshold and several with a plurality share the walk. With a threshold L a row of the
-positive class is right where at least L + 1 members are, and one of the negative class where at least as many
-as there are beside L are. By plurality it is right where it has a vote, and no rival has more, or as many
-and comes first.
+Votes of two classes with a threshold, and votes of several classes by plurality, share the kernels. With a
+threshold L and m members, the committee is right on a positive row if at least L + 1 members are right, and
+on a negative row if at least m - L members are right. By plurality it is right on a row if the true class has
+a vote, and no rival has more votes, or as many votes and a lower index.
 """
 
 from typing import Annotated, NamedTuple
@@ -19,8 +19,8 @@ from shortlist._jit import kernel
 from shortlist.arrays import ByteTable, LongBlock, Longs, LongTable, Records, Whole, record_type
 
 HERE = record_type("n_members", "depth", "nodes", "done", "n_points", "has_threshold")
-"""Members of a committee, members chosen now, nodes so far, whether the walk is over, points in the archive,
-and whether a threshold decides.
+"""Number of members of a committee, number of members chosen now, nodes so far, whether the walk is over,
+number of points in the archive, and whether a threshold decides.
 """
 
 
@@ -28,68 +28,79 @@ class CommitteeRows(NamedTuple):
     """Masks of right answers on rows, and the weights of right rows and members."""
 
     right: WordTable
-    """Rows that a member is right on, ``(n_members, n_words)``; the rows of each class begin with a word of
-    their own.
+    """Rows that each member is right on, ``(n_members, n_words)``; the rows of each class begin with a new
+    word.
     """
     left: WordBlock
-    """Rows that at least q of the members from k on are right on, ``(n_members + 1, most + 1, n_words)``."""
+    """Rows on which at least q of the members from index k on are right, ``(n_members + 1, most + 1,
+    n_words)``, with index k, then q.
+    """
     rival: WordBlock
-    """Rows of other classes that a member gives to class c, ``(n_members, n_rivals, n_words)``; no class with
-    a threshold.
+    """Rows of other classes that each member gives to class c, ``(n_members, n_rivals, n_words)``; with a
+    threshold there are no rivals.
     """
     tied: WordTable
-    """Rows whose class comes after c, ``(n_rivals, n_words)``: a tie with c is lost there."""
+    """Rows whose class comes after class c, ``(n_rivals, n_words)``: there a tie with c is lost."""
     full: Words
-    """All rows."""
+    """Mask of all rows, ``(n_words,)``."""
     starts: Longs
-    """The first word of each class, and the end."""
+    """Index of the first word of each class, then the number of words, ``(n_classes + 1,)``."""
     gains: LongTable
-    """Increment of each value by a right row of each class, ``(n_values, n_classes)``, at least 0."""
+    """Increment of each value by a right row of each class, at least 0, ``(n_values, n_classes)``."""
     caps: Longs
-    """Bound on each value over all committees, and with two values on their sum, ``(n_values + 1,)``."""
+    """Upper bound on each value over all committees, then the bound on the sum of values, ``(n_values +
+    1,)``; the last bound is used with two values only.
+    """
     prices: LongTable
     """Increment of each objective of members by each member, ``(n_prices, n_members)``, at least 0."""
     least: LongBlock
-    """The least that r of the members from k on add, ``(n_prices, n_members + 1, most + 1)``."""
+    """Least sum over r of the members from index k on, ``(n_prices, n_members + 1, most + 1)``, with index k,
+    then r.
+    """
     budgets: Longs
-    """The most that each objective of members may sum to, ``(n_prices,)``."""
+    """Largest allowed sum of each objective of members, ``(n_prices,)``."""
 
 
 class CommitteeWalk(NamedTuple):
     """State of a search."""
 
     chosen: Longs
-    """The members, in increasing order, ``(most + 1,)``; the one at the depth is tried next."""
+    """Members chosen so far, in increasing order, then the member to try next, ``(most + 1,)``."""
     counts: WordBlock
-    """Rows that at least q of the first d members are right on, ``(most + 1, most + 2, n_words)``."""
+    """Rows on which at least q of the first d members are right, ``(most + 1, most + 2, n_words)``, with
+    index d, then q.
+    """
     rivals: WordBlock
-    """The same of votes for each rival, ``(most + 1, n_rivals * (most + 2), n_words)``."""
+    """Rows on which at least q of the first d members vote for each rival, ``(most + 1, n_rivals * (most +
+    2), n_words)``.
+    """
     spent: LongTable
-    """Sum over the first d members for each objective of members, ``(most + 1, n_prices)``."""
+    """Sum of each objective of members over the first d members, ``(most + 1, n_prices)``."""
     room: LongTable
-    """Right rows of each class for each q, ``(most + 2, n_classes)``."""
+    """Number of rows of each class on which at least q members may be right, ``(most + 2, n_classes)``."""
     point: Longs
-    """The vector that is looked at."""
+    """Point of the committee under test, ``(n_objectives,)``."""
     here: Annotated[Records, HERE]
-    """One record."""
+    """The one record of the walk's numbers, see :data:`HERE`."""
 
 
 class CommitteeArchive(NamedTuple):
-    """Points that no other point here dominates, all minimised."""
+    """Archive of points, all minimised, of which none dominates another."""
 
     points: LongTable
-    """Vectors: minus the values, then the objectives of members."""
+    """Points: the values, negated, then the objectives of members, ``(room, n_objectives)``."""
     members: ByteTable
-    """The committee of each."""
+    """Mask of the members of each point's committee, ``(room, n_members)``."""
     thresholds: Longs
-    """The threshold of each."""
+    """Threshold of each point's committee, ``(room,)``."""
     order: Longs
-    """Points in the order in which they are looked at: those that dominate much come first."""
+    """Indices of the points in the order of comparison, ``(room,)``; points that dominate often come first.
+    """
 
 
 @kernel("void(int64, CommitteeRows, CommitteeWalk)")
 def add_member(k: int, rows: CommitteeRows, walk: CommitteeWalk) -> None:
-    """Count the votes of the members so far and of k."""
+    """Count the votes of the members chosen so far together with member k."""
     d, n_words = walk.here[0].depth, rows.right.shape[1]
     old, new = walk.counts[d], walk.counts[d + 1]
     for w in range(n_words):
@@ -112,7 +123,10 @@ def add_member(k: int, rows: CommitteeRows, walk: CommitteeWalk) -> None:
 def in_reach(
     q: int, w: int, d: int, left: int, k: Whole, rows: CommitteeRows, walk: CommitteeWalk
 ) -> np.uint64:
-    """Return the rows of a word that at least q of d members and of `left` more from k on may be right on."""
+    """Return the rows of word w on which at least q of d chosen and `left` later members may be right.
+
+    The later members are members from index k on.
+    """
     if q <= 0:
         return np.uint64(rows.full[w])
     found = walk.counts[d, q, w] if q <= d else np.uint64(0)
@@ -124,7 +138,10 @@ def in_reach(
 
 @kernel("boolean(int64[::1], CommitteeArchive, CommitteeWalk)")
 def is_dominated(point: Longs, archive: CommitteeArchive, walk: CommitteeWalk) -> bool:
-    """Whether a point of the archive is at least as good everywhere; it then comes earlier from now on."""
+    """Return whether a point of the archive is at least as good as `point` in every objective.
+
+    This point of the archive then moves forward in the order of comparison.
+    """
     width = len(point)
     for place in range(walk.here[0].n_points):
         i = archive.order[place]
@@ -142,9 +159,10 @@ def is_dominated(point: Longs, archive: CommitteeArchive, walk: CommitteeWalk) -
 
 @kernel("boolean(CommitteeRows, CommitteeWalk, CommitteeArchive)")
 def is_covered(rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive) -> bool:
-    """Whether points of the archive dominate all that the point that is looked at may stand for.
+    """Return whether points of the archive dominate all vectors that the tested point may stand for.
 
-    Two values that cannot both be reached stand for the pairs that add up to what both can reach.
+    If two values cannot reach their bounds together, the tested point stands for all pairs of values whose
+    sum is the bound on the sum.
     """
     point, excess = walk.point, np.int64(0)
     if rows.gains.shape[0] == 2:
@@ -163,7 +181,7 @@ def is_covered(rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchi
 
 @kernel("void(int64, CommitteeWalk, CommitteeArchive)")
 def keep_point(threshold: Whole, walk: CommitteeWalk, archive: CommitteeArchive) -> None:
-    """Put the point that is looked at into the archive, and drop what it dominates."""
+    """Put the tested point into the archive, and drop the points that it dominates."""
     n, width = walk.here[0].n_points, len(walk.point)
     kept = np.int64(0)
     for i in range(n):
@@ -197,7 +215,7 @@ def keep_point(threshold: Whole, walk: CommitteeWalk, archive: CommitteeArchive)
 
 @kernel("void(int64, int64, CommitteeRows, CommitteeWalk)")
 def write_totals(first: Whole, second: Whole, rows: CommitteeRows, walk: CommitteeWalk) -> None:
-    """Write the values of numbers of right rows of both classes into the point that is looked at."""
+    """Write into the tested point the values for numbers of right rows of the two classes."""
     for j in range(rows.gains.shape[0]):
         value = rows.gains[j, 0] * first + rows.gains[j, 1] * second
         walk.point[j] = -min(value, rows.caps[j])
@@ -205,7 +223,7 @@ def write_totals(first: Whole, second: Whole, rows: CommitteeRows, walk: Committ
 
 @kernel("void(int64, int64, int64, CommitteeRows, CommitteeWalk)")
 def count_by_plurality(d: int, left: int, k: int, rows: CommitteeRows, walk: CommitteeWalk) -> None:
-    """Count the rows of each class that may be right, into the first line of the room."""
+    """Count the rows of each class that a plurality may decide right, into line 0 of ``walk.room``."""
     most = walk.counts.shape[1]
     for c in range(walk.room.shape[1]):
         total = np.int64(0)
@@ -225,7 +243,7 @@ def count_by_plurality(d: int, left: int, k: int, rows: CommitteeRows, walk: Com
 
 @kernel("void(int64, int64, int64, CommitteeRows, CommitteeWalk)")
 def count_by_votes(d: int, left: int, k: int, rows: CommitteeRows, walk: CommitteeWalk) -> None:
-    """Count the rows of both classes that at least q members may be right on, for each q."""
+    """Count the rows of the two classes on which at least q members may be right, for each q."""
     size = walk.here[0].n_members
     for q in range(size + 2):
         for c in range(2):
@@ -240,7 +258,10 @@ def count_by_votes(d: int, left: int, k: int, rows: CommitteeRows, walk: Committ
 def visit(
     d: int, left: int, k: int, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive
 ) -> bool:
-    """Whether what can still come of the first d members is worth a look; whole committees are kept."""
+    """Return whether a committee with the first d members may still join the archive.
+
+    A committee without members left to add is put into the archive here.
+    """
     n_values, here = rows.gains.shape[0], walk.here[0]
     for j in range(rows.prices.shape[0]):
         walk.point[n_values + j] = walk.spent[d, j] + rows.least[j, k, left]
@@ -275,7 +296,7 @@ def visit(
 def walk_committees(
     n_nodes: int, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive
 ) -> None:
-    """Go on with the search for a number of nodes, or until the archive is nearly full."""
+    """Continue the search for a number of nodes, until its end, or until the archive is nearly full."""
     chosen, here = walk.chosen, walk.here[0]
     n, size = rows.right.shape[0], here.n_members
     end = here.nodes + n_nodes

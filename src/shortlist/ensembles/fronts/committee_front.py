@@ -1,9 +1,10 @@
-"""The front of committees that vote, or average probabilities: all that no other dominates, or some of them.
+"""Front of committees that vote or average probabilities: all non-dominated committees, or some of them.
 
-Exact pruning proves how good each value can be at all. Of means a loop over limits on size and cost asks it
-for the best committee within each, which is a point or bounds what may be missing. Of votes a full search
-proves more of the small committees within the same time, and knows several values at once; where it does not
-finish, a search adds good committees of other sizes, which are not proved.
+Exact pruning bounds each value over all committees. If probabilities are averaged, it is also asked for the
+best committee within each of several limits on size and cost. Its answer is a point of the front, or bounds
+the committees that may be missing. If votes decide, a full search by rising size proves more small committees
+in the same time, and for several values at once. If the full search does not finish, a heuristic search adds
+good committees of other sizes, without proof.
 """
 
 import dataclasses
@@ -40,24 +41,25 @@ from shortlist.runs.records import KeptState
 from shortlist.runs.study import Checkpoint, StageNote
 
 FEW_COMMITTEES, FEW_MEANS = 2**16, 2**13
-"""Numbers up to which the full search of votes is over before a proof has begun, and up to which committees
-are counted one by one where several losses matter.
+"""Number of committees up to which the full search of votes needs no bounds by exact pruning, and number up
+to which committees with several losses are counted one by one.
 """
 
 LARGER_SIZES = (3, 5, 7, 9, 11, 15, 21, 31)
-"""Sizes that are looked at where not every one can be; the largest is one of them."""
+"""Sizes that are searched if not all sizes can be; the largest allowed size is added."""
 
 SEARCH_STEPS = 2_000
-"""Moves of the search for one largest size."""
+"""Number of moves of the heuristic search for one largest size."""
 
 TURN = 1 / 3
-"""Part of the time left that the question of one limit may take."""
+"""Share of the time left that the question of one limit may take."""
 
 LIMIT_UNIT, WALK_STAGE = "limits", "searching committees"
-"""Names in a study of the answers to limits, and of the stage of all."""
+"""Names in a study: of the kept answers on limits, and of the stage of the search."""
 
 BOUNDS_END, SEARCHED_SHARE = 0.2, 0.15
-"""Parts of the time limit: until the proofs of the best values end, and for the search."""
+"""Shares of the time limit: the end of the proofs of the best values, and the length of the heuristic search.
+"""
 
 
 def committee_front(
@@ -67,20 +69,22 @@ def committee_front(
     names: Sequence[str] | None = None,
     max_nodes: int | None = None,
 ) -> Front:
-    """Return the non-dominated committees, and their proof.
+    """Return the front of non-dominated committees, with its proof.
 
-    COMPLETE where every limit was proved, or a full search ended. Else NONDOMINATED where every point is
-    proved, or APPROXIMATE, with ``missing`` where that is known. ``extras["proved"]`` says of every point
-    whether no committee dominates it, ``extras["thresholds"]`` has the thresholds of the votes, and
-    ``extras["final_to"]`` up to what size or price no committee is missing. Every point is counted from the
-    answers.
+    The proof is COMPLETE if every limit was proved, or a full search ended. Otherwise it is NONDOMINATED if
+    every point is proved, else APPROXIMATE; ``missing`` is then set if it is known. ``extras["proved"]``
+    marks the points that are proved to be non-dominated. ``extras["thresholds"]`` has the thresholds of the
+    votes. ``extras["final_to"]`` has the size or price up to which no committee is missing. Every point is
+    counted from the answers.
 
-    `problem`: what matters; see :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
-    `budget`: for all of it; default no limit. Its limit in nodes is that of each proof. `max_nodes`: nodes of
-    each full search of votes, and of means of each proof of a limit, which do not depend on the clock.
+    `problem`: answers and objectives, from
+    :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`. `budget`: limit on the whole
+    search; default none. A limit in nodes is for each proof. `max_nodes`: limit in nodes, independent of the
+    clock: of each full search if votes decide, of each proof of a limit if means decide.
 
-    Losses are compared in parts of 2^32 a row, as this machine computes logarithms. Two losses are complete
-    up to :data:`FEW_MEANS` committees. With K classifiers there are up to C(K, m) committees of m members.
+    Losses are compared as integers in units of 2^-32 per row, with the logarithms of this machine. A front of
+    two losses is complete for up to :data:`FEW_MEANS` committees. With K classifiers there are C(K, m)
+    committees of m members.
 
     >>> from shortlist.ensembles.fronts.committee_problem import committee_problem
     >>> from shortlist.ensembles.votes.hard_votes import merge_rows
@@ -94,7 +98,7 @@ def committee_front(
 
 
 class _FrontSearch:
-    """Committees and bounds that are known, and the limits that were proved."""
+    """Known committees and bounds, and the limits that were proved."""
 
     def __init__(
         self, problem: CommitteeProblem | MeanFrontProblem, budget: Budget, max_nodes: int | None
@@ -114,7 +118,7 @@ class _FrontSearch:
             self._learn(kept_committees(last, problem))
 
     def run(self) -> LookedAt:
-        """Look at committees until none can be missing or the budget ends; return what is claimed of them."""
+        """Search until no committee can be missing, or the budget ends; return the proved parts."""
         problem, study = self.problem, self.budget.study
         self._learn(self._every_threshold(problem.cheapest()))
         self.budget.tell("bounding")
@@ -147,18 +151,21 @@ class _FrontSearch:
         return [FoundCommittee(mask, threshold, problem.point(mask, threshold)) for threshold in thresholds]
 
     def _planned(self, begin: float, end: float) -> Budget:
-        """Return the budget of a step that was to take these parts of the time, of what is left by now."""
+        """Return the budget of a step planned from `begin` to `end`, as shares of the time limit.
+
+        The budget is the same share of the time that is left.
+        """
         return self.budget.share(min(1.0, (end - begin) / max(1e-9, 1 - begin)))
 
     def _bound_everything(self) -> None:
-        """Prove how good each value can be at all, of two values of votes their sum too."""
+        """Bound each value over all committees; if votes decide, bound the sum of two values too."""
         places, budget = self.problem.bounded_values, self.budget.until(BOUNDS_END)
         for turn, place in enumerate(places):
             if not self.bounds.has(self.everything, place):
                 self._ask(self.everything, place, budget.share(1 / (len(places) - turn)))
 
     def _walk(self, problem: CommitteeProblem) -> bool:
-        """Look at committees by rising size, then by rising cost; return whether all were looked at."""
+        """Search all committees by rising size, then by rising cost; return whether no committee is left."""
         if problem.n_committees > FEW_COMMITTEES:
             self._bound_everything()
         begin, width = BOUNDS_END, (1 - SEARCHED_SHARE - BOUNDS_END) / len(self.walks)
@@ -184,7 +191,7 @@ class _FrontSearch:
         return False
 
     def _search(self, problem: CommitteeProblem, budget: Budget) -> None:
-        """Look for good committees of more members than were looked at."""
+        """Search heuristically for good committees with more members than the full search reached."""
         sizes = [size for size in LARGER_SIZES if size <= problem.limits.max_size]
         for size in dict.fromkeys([*sizes, problem.limits.max_size]):
             limits = dataclasses.replace(problem.limits, max_size=max(size, problem.limits.min_size))
@@ -198,7 +205,7 @@ class _FrontSearch:
                     self._learn(self._every_threshold(found.mask))
 
     def _count_every_one(self) -> bool:
-        """Count all committees; return whether none was left out."""
+        """Count the objectives of all committees one by one; return whether no committee is left."""
         problem = self.problem
         for size in range(problem.limits.min_size, problem.limits.max_size + 1):
             found = list[FoundCommittee]()
@@ -212,9 +219,10 @@ class _FrontSearch:
         return True
 
     def _ask_limits(self) -> bool:
-        """Ask for the best within rising limits; return whether no committee can be missing.
+        """Ask for the best committee within rising limits; return whether no committee can be missing.
 
-        With several values none is said to be complete: who is best in one of them is not all that matters.
+        With several values the answer is always false, as the best committees by single values are not the
+        whole front.
         """
         proved = False
         if self.cost is not None and self.problem.n_values == 1:
@@ -245,7 +253,11 @@ class _FrontSearch:
         return (*most[:price], min(most[price], upto), *most[price + 1 :])
 
     def _settle(self, most: Limits, value: int) -> bool:
-        """Prove the best value within limits, and where cost matters at every lower cost that is open."""
+        """Prove the best value within limits; with a cost, also at each lower cost that is not final.
+
+        Returns whether all of them are proved. With several values, only the best value within the limits is
+        asked for.
+        """
         while self._ask(most, value, self.budget.share(TURN)):
             if self.cost is None or self.problem.n_values > 1:
                 return True
@@ -269,7 +281,7 @@ class _FrontSearch:
         )
 
     def _ask(self, most: Limits, value: int, budget: Budget) -> bool:
-        """Ask for the best within limits, unless it is known; return whether it is now."""
+        """Ask for the best committee within limits, unless it is known; return whether it is known now."""
         if self._is_known(most, value):
             return True
         if self.budget.is_counted and self.bounds.has(most, value):
@@ -303,7 +315,7 @@ class _FrontSearch:
         return prune_means(loss.votes, loss.goal, limits, budget)
 
     def _bound_of(self, found: PrunedSelection, value: int) -> int:
-        """Return what a selection proves of a value, as an integer."""
+        """Return the bound on a value that a selection proves, as an integer."""
         problem = self.problem
         if isinstance(problem, CommitteeProblem):
             weights = problem.weights(value)

@@ -1,4 +1,4 @@
-"""Objectives of a committee that votes, or averages probabilities, as integers that are minimised."""
+"""Objectives of a committee as integers to minimise, for committees that vote or average probabilities."""
 
 import math
 from abc import ABC, abstractmethod
@@ -30,25 +30,25 @@ from shortlist.errors import BadInputError
 from shortlist.results.objective import Objective, Sense
 
 GROWTH = 1.5
-"""Growth factor of limits on cost, from the cost of the cheapest member to that of all."""
+"""Growth factor of limits on cost, from the cost of the cheapest member to the cost of all members."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FrontProblem(ABC):
-    """Answers of candidates, and the objectives of a committee as integers, however it decides."""
+    """Answers of classifiers, and the objectives of a committee as integers; base of votes and of means."""
 
     objectives: tuple[Objective, ...]
-    """Objectives of values first, then of members; each has an integer scale."""
+    """Objectives: values first, then objectives of members; each has an integer scale."""
     asked: NDArray[np.intp]
-    """Index of every objective in the requested order, ``(n_objectives,)``."""
+    """Index in `objectives` of each requested objective, in the order requested, ``(n_objectives,)``."""
     prices: NDArray[np.int64]
     """Increment of each objective of members by each member, at least 0, ``(n_prices, n_classifiers)``."""
     budgets: NDArray[np.int64]
-    """The most that each objective of members may sum to, ``(n_prices,)``."""
+    """Largest allowed sum of each objective of members, ``(n_prices,)``."""
     limits: SelectionLimits
-    """Sizes, from 1."""
+    """Limits on the size, at least 1."""
     has_threshold: bool = False
-    """Whether a threshold decides, which is chosen with the members."""
+    """Whether a threshold decides; it is chosen together with the members."""
 
     @property
     def n_classifiers(self) -> int:
@@ -62,21 +62,21 @@ class FrontProblem(ABC):
 
     @property
     def n_committees(self) -> int:
-        """Number of committees within the sizes."""
+        """Number of committees within the limits on the size."""
         sizes = range(self.limits.min_size, self.limits.max_size + 1)
         return sum(math.comb(self.n_classifiers, size) for size in sizes)
 
     def is_size(self, price: int) -> bool:
-        """Whether an objective of members is their number."""
+        """Whether an objective of members, by its index, is the number of members."""
         return self.objectives[self.n_values + price].name == SIZE
 
     @property
     def bounded_values(self) -> range:
-        """Values whose bound helps, by their index; of two that rows of their own add to, the sum too."""
+        """Indices of the values to bound; the index after the last one stands for the sum of two values."""
         return range(self.n_values)
 
     def rising(self, price: int) -> list[int]:
-        """Return limits on an objective of members, rising: every size, or each half as much again."""
+        """Return rising limits on an objective of members: every size, or costs by :data:`GROWTH`."""
         if self.is_size(price):
             return [*range(self.limits.min_size, self.limits.max_size + 1)] or [self.limits.max_size]
         most = int(min(self.budgets[price], self.prices[price].sum()))
@@ -88,15 +88,15 @@ class FrontProblem(ABC):
 
     @property
     def everything(self) -> tuple[int, ...]:
-        """The most that each objective of members may sum to within all limits, ``(n_prices,)``."""
+        """Largest sum of each objective of members that the limits allow, ``(n_prices,)``."""
         return tuple(self.rising(price)[-1] for price in range(len(self.prices)))
 
     def least(self, price: int, size: int) -> int:
-        """Return the least that members of a number sum to in an objective."""
+        """Return the least sum of an objective of members over `size` members."""
         return int(np.sort(self.prices[price])[:size].sum())
 
     def cheapest(self) -> Mask:
-        """Return a smallest committee, of those the one that costs least."""
+        """Return the mask of a committee of the least size, the cheapest of this size."""
         order = np.argsort(self.prices.sum(axis=0), kind="stable")
         mask = np.zeros(self.n_classifiers, dtype=bool)
         mask[order[: self.limits.min_size]] = True
@@ -120,14 +120,14 @@ class FrontProblem(ABC):
 
     @abstractmethod
     def highest(self) -> NDArray[np.int64]:
-        """Return the bound on each value, row by row, and on their sum, ``(n_values + 1,)``."""
+        """Return the row-by-row bound on each value, then on the sum of values, ``(n_values + 1,)``."""
 
     @abstractmethod
     def reached(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
-        """Count the values of a committee from the answers, ``(n_values,)``."""
+        """Return the values of a committee, counted from the answers, ``(n_values,)``."""
 
     def point(self, mask: Mask, threshold: int = 0) -> NDArray[np.int64]:
-        """Return the objectives of a committee, minimised, counted from the answers."""
+        """Return the objectives of a committee, minimised, counted from answers, ``(n_objectives,)``."""
         linear = self.prices[:, mask].sum(axis=1, dtype=np.int64)
         return np.concatenate([-self.reached(mask, threshold), linear]).astype(np.int64)
 
@@ -157,43 +157,46 @@ def _shared_parts(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CommitteeProblem(FrontProblem):
-    """Votes, and the objectives of a committee as integers; build with :func:`committee_problem`."""
+    """Votes, and the objectives of a committee as integers, as built by :func:`committee_problem`."""
 
     votes: Votes | ClassVotes
-    """Merged rows. Of two classes a threshold decides, which is chosen with the members; of several the class
-    with most votes.
+    """Votes on merged rows. With two classes a threshold decides, which is chosen with the members; otherwise
+    the class with most votes wins.
     """
     gains: NDArray[np.int64]
     """Increment of each value by a right row of each class, at least 0, ``(n_values, n_classes)``."""
 
     @cached_property
     def class_sizes(self) -> NDArray[np.int64]:
-        """Number of samples of each class."""
+        """Number of samples of each class, ``(n_classes,)``."""
         return _class_sizes(self.votes, self.gains.shape[1])
 
     def highest(self) -> NDArray[np.int64]:
-        """Return each value when every row is right, and the sum of all values then, ``(n_values + 1,)``."""
+        """Return each value if every row is right, then the sum of these values, ``(n_values + 1,)``."""
         values = self.gains @ self.class_sizes
         return np.append(values, values.sum())
 
     @property
     def bounded_values(self) -> range:
-        """Values whose bound helps, by their index; of two that rows of their own add to, the sum too."""
+        """Indices of the values to bound; the index after the last one stands for the sum of two values.
+
+        The sum is bounded if there are two values, to which a right row adds 0 or 1.
+        """
         return range(self.n_values + int(self.n_values == 2 and self.gains.max() == 1))
 
     def right(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
-        """Count the right decisions by class from the votes, ``(n_classes,)``."""
+        """Return the number of right decisions by class, counted from the votes, ``(n_classes,)``."""
         if isinstance(self.votes, Votes):
             counts = confusion(self.votes, mask, threshold)
             return np.array([counts.true_negative, counts.true_positive], dtype=np.int64)
         return np.diag(decision_table(self.votes, mask))
 
     def reached(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
-        """Count the values of a committee from the votes, ``(n_values,)``."""
+        """Return the values of a committee, counted from the votes, ``(n_values,)``."""
         return np.asarray(self.gains @ self.right(mask, threshold))
 
     def weights(self, value: int) -> Weights | ClassWeights:
-        """Return one of the values, or their sum, as what decisions are worth, for exact pruning."""
+        """Return the weights of decisions for one value, or for the sum of values, for exact pruning."""
         if value == self.n_values:
             objective, gains = Objective("sum", Sense.MAX, scale=None), self.gains.sum(axis=0)
         else:
@@ -214,16 +217,16 @@ def committee_problem(
 ) -> CommitteeProblem:
     """Read objectives, and write all of them as integers.
 
-    Raises BadInputError if there are fewer than two objectives, one is unknown or comes twice, has no or the
-    wrong direction, needs prices that are not given, or needs a positive class where there are several; or if
-    the limits are on diversity or allow no members.
+    Raises BadInputError if there are fewer than two objectives; if an objective is unknown, is named twice,
+    has no direction or the wrong one, lacks its prices, or needs a positive class among more than two
+    classes; or if the limits are on diversity or allow an empty committee.
 
     `objectives`: at least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in
-    ``VALUE_OBJECTIVES`` or ``recall:CLASS``, ``min`` with one in ``MEMBER_OBJECTIVES``. `costs`: what each
-    classifier adds to ``cost``, if it is requested; decimals of at least
-    0. `classes`: what the classes are called; of two the second is the positive one. Default: their numbers.
-    `limits`: sizes; default any from 1. `max_cost`: the most that the members may cost together; goes with
-    the objective ``cost``.
+    ``VALUE_OBJECTIVES`` or ``recall:CLASS``, ``min`` with one in ``MEMBER_OBJECTIVES``. `costs`: price of
+    each classifier by the name ``cost``, if this objective is requested; decimals of at least 0. `classes`:
+    names of the classes, default their indices; the second of two classes is positive. `limits`: limits on
+    the size; default any size from 1. `max_cost`: largest sum of the members' prices; needs the objective
+    ``cost``.
     """
     if isinstance(votes, ClassVotes):
         votes = merge_class_rows(votes)
@@ -295,10 +298,10 @@ def _value(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeanFrontProblem(FrontProblem):
-    """Probabilities, and the objectives of a committee as integers; build with :func:`mean_front_problem`."""
+    """Probabilities, and the objectives of a committee as integers; see :func:`mean_front_problem`."""
 
     values: tuple[MeanProblem, ...]
-    """One for each objective of values; their totals are maximised."""
+    """Problem of each objective of values; the totals of the problems are maximised."""
 
     @cached_property
     def _highest(self) -> NDArray[np.int64]:
@@ -306,11 +309,11 @@ class MeanFrontProblem(FrontProblem):
         return np.append(totals, totals.sum())
 
     def highest(self) -> NDArray[np.int64]:
-        """Return the bound on each total, row by row, and on their sum, ``(n_values + 1,)``."""
+        """Return the row-by-row bound on each total, then on the sum of totals, ``(n_values + 1,)``."""
         return self._highest.copy()
 
     def reached(self, mask: Mask, _threshold: int) -> NDArray[np.int64]:
-        """Count the totals of a committee from the probabilities, ``(n_values,)``."""
+        """Return the totals of a committee, counted from the probabilities, ``(n_values,)``."""
         size = int(mask.sum())
         return np.array([value.rate(value.tally(mask), size)[0] for value in self.values], dtype=np.int64)
 
@@ -325,10 +328,12 @@ def mean_front_problem(
 ) -> MeanFrontProblem:
     """Read objectives of means of probabilities, and write all of them as integers.
 
-    `objectives`: at least two of ``"min log-loss"``, ``"min brier"`` and those of members. `costs`,
-    `classes`, `limits`: as of :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
+    `objectives`: at least two of ``"min log-loss"``, ``"min brier"``, ``"min cost"`` and ``"min size"``.
+    `costs`, `classes`, `limits`: as in
+    :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
 
-    Raises BadInputError as there; or if there are more than :data:`MOST_ROWS_OF_LOSSES` rows.
+    Raises BadInputError as :func:`committee_problem` does, and if there are more than
+    :data:`MOST_ROWS_OF_LOSSES` rows.
     """
     labels = range(votes.n_classes) if classes is None else classes
     names = read_objectives(objectives, [str(label) for label in labels])

@@ -1,7 +1,7 @@
-"""Claims on a front of committees, and the part of them that a study keeps.
+"""Proof of a front of committees, and the bounds that a study keeps.
 
-What a walk has passed is final. The proof says how far any committee can be ahead of the points that are
-there.
+Committees up to the size that a walk has finished are final. The proof bounds by how much a missing committee
+can be ahead of the known points.
 """
 
 import functools
@@ -30,14 +30,16 @@ from shortlist.runs.budget import Budget
 from shortlist.runs.records import KeptState
 
 SAME_QUOTIENT = 1e-9
-"""Value and bound that are closer are equal: both are quotients of whole numbers."""
+"""Difference of a value and a bound below which they count as equal; value and bound are quotients of whole
+numbers.
+"""
 
 
 def best_at_its_price(front: Front, index: int) -> tuple[float, bool] | None:
-    """Return the best first value of committees that cost no more than a point, and whether the point has it.
+    """Return the best first value of committees within a point's cost, and whether the point attains it.
 
-    None if the front is incomplete, or has no objective of members or no other one. In a complete front the
-    best such committee is a point, or one that a point equals or dominates.
+    None if the front is incomplete, or lacks an objective of members, or lacks an objective of values. In a
+    complete front the best such committee is a point, or a point equals or dominates it.
     """
     prices = [place for place, one in enumerate(front.objectives) if one.name in MEMBER_OBJECTIVES]
     values = [place for place in range(len(front.objectives)) if place not in prices]
@@ -60,7 +62,7 @@ def as_selection(
     by: str,
     tolerance: float = 0.0,
 ) -> PrunedSelection:
-    """Return a committee of a front as a selection, with a value and what `by` proves that none exceeds."""
+    """Return a committee of a front as a selection, with its value and a bound proved by `by`."""
     bound = value if optimal else bound
     return make(
         objective=objective,
@@ -79,7 +81,7 @@ def as_selection(
 
 
 def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> PrunedSelection:
-    """Return a committee of a front as a selection, with its first value and what none can exceed."""
+    """Return a committee of a front as a selection, with its first value and the bound on this value."""
     value, mask = problem.values[0], front.decisions[index].astype(bool)
     total, known = value.rate(value.tally(mask), int(mask.sum()))[0], front.extras["bounds"][0]
     shown = value.value(total)
@@ -97,7 +99,7 @@ def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> Prune
 def vote_selection(
     votes: Votes | ClassVotes, goal: ObjectiveName, front: Front, index: int
 ) -> PrunedSelection:
-    """Return a committee of a front as a selection, with its value by a goal and what none can exceed."""
+    """Return a committee of a front as a selection, with its value by a goal and the bound on this value."""
     mask = front.decisions[index].astype(bool)
     weights: Any = weights_of(goal, votes)
     make: Callable[..., PrunedSelection]
@@ -128,20 +130,20 @@ def vote_selection(
 
 
 def paid_columns(front: Front) -> dict[str, list[float]]:
-    """Return the price of early exit at each point, as far as it is known."""
+    """Return the mean calls and the mean price of early exit at each point, by name, if known."""
     known = {"calls": front.extras.get("calls"), "price-paid": front.extras.get("price_paid")}
     return {name: paid for name, paid in known.items() if paid}
 
 
 Limits: TypeAlias = tuple[int, ...]
-"""The most that each objective of members may sum to, ``(n_prices,)``."""
+"""Largest allowed sum of each objective of members, ``(n_prices,)``."""
 
 NONE_WITHIN = -(2**60)
-"""Bound on values where no committee keeps the limits."""
+"""Bound that stands for "no committee keeps the limits"."""
 
 
 class ProvedBounds:
-    """Bounds on the values of all committees within limits, the row-by-row ones included."""
+    """Bounds on the values of all committees within limits; row-by-row bounds hold from the start."""
 
     def __init__(self, problem: FrontProblem) -> None:
         self._first = problem.highest()
@@ -150,43 +152,46 @@ class ProvedBounds:
         self._proved_by = list[str]()
 
     def add(self, most: Limits, value: int, bound: int, proved_by: str) -> None:
-        """Take a bound on a value, by its index, or on the sum of two values, whose index is their number."""
+        """Add a bound on a value within limits.
+
+        `value`: index of the value; the number of values stands for the sum of two values.
+        """
         self._most = np.vstack([self._most, np.array(most, dtype=np.int64)[None]])
         self._facts = np.vstack([self._facts, [[value, bound]]])
         self._proved_by.append(proved_by)
 
     def has(self, most: Limits, value: int) -> bool:
-        """Whether these limits were asked about."""
+        """Return whether a bound on this value was added for exactly these limits."""
         return bool(((self._most == most).all(axis=1) & (self._facts[:, 0] == value)).any())
 
     def within(self, most: Sequence[int], value: int) -> int:
-        """Return the bound on a value within limits, as an integer."""
+        """Return the best known bound on a value within limits, as an integer."""
         holds = (self._most >= np.array(most)).all(axis=1) & (self._facts[:, 0] == value)
         return int(self._facts[holds, 1].min(initial=self._first[value]))
 
     def highest(self, most: Sequence[int]) -> Caps:
-        """Return the bound on each value within limits, and on the sum of all, ``(n_values + 1,)``."""
+        """Return the bound on each value within limits, then on the sum of values, ``(n_values + 1,)``."""
         highest = np.array([self.within(most, value) for value in range(len(self._first))])
         highest[-1] = min(highest[-1], highest[:-1].sum())
         return highest
 
     def prover(self, most: Sequence[int], value: int) -> str:
-        """Return the prover of the bound on a value; of those row by row, nothing."""
+        """Return the prover of the bound on a value within limits; empty if the bound is row by row."""
         bound = self.within(most, value)
         holds = (self._most >= np.array(most)).all(axis=1) & (self._facts == [value, bound]).all(axis=1)
         return next((by for by, one in zip(self._proved_by, holds, strict=True) if one), "")
 
     def starts(self, price: int) -> set[int]:
-        """Return the sums in an objective of members from which on a bound no longer holds."""
+        """Return the sums of an objective of members at which some bound ceases to hold."""
         return {most + 1 for most in self._most[:, price].tolist()}
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the arrays and facts of a state."""
+        """Return the bounds as the arrays and the facts of a kept state."""
         return {"most": self._most, "bounds": self._facts}, {"proved_by": self._proved_by}
 
     @classmethod
     def of_state(cls, state: KeptState, problem: FrontProblem) -> Self:
-        """Undo :meth:`state`."""
+        """Return the bounds that :meth:`state` has stored."""
         bounds = cls(problem)
         bounds._most, bounds._facts = state.arrays["most"], state.arrays["bounds"]
         bounds._proved_by = list(state.facts["proved_by"])
@@ -195,23 +200,21 @@ class ProvedBounds:
 
 @dataclass(frozen=True, eq=False)
 class LookedAt:
-    """Committees that were looked at."""
+    """Result of a search for a front: problem, bounds, and the parts that are final."""
 
     problem: FrontProblem
     """Objectives and rows of the search."""
     bounds: ProvedBounds
     """Bounds that no committee can exceed."""
     final: dict[int, int]
-    """Value of each objective of members up to which every committee was looked at, or left out with a
-    reason.
-    """
+    """Sum of an objective of members, by its index, up to which every committee was counted or ruled out."""
     complete: bool
-    """Whether all committees were."""
+    """Whether every committee was counted or ruled out."""
     nodes: int
-    """Nodes of the last walk."""
+    """Number of nodes of the last walk."""
 
     def front(self, known: Sequence[FoundCommittee], budget: Budget, names: Sequence[str] | None) -> Front:
-        """Return the known committees as a front, in the order of the objectives that were requested."""
+        """Return the known committees as a front, with the objectives in the requested order."""
         problem = self.problem
         points = np.array([one.point for one in known]).reshape(len(known), len(problem.objectives))
         order = np.lexsort(points[:, problem.asked].T[::-1])
@@ -239,7 +242,10 @@ class LookedAt:
         )
 
     def _is_proved(self, point: NDArray[np.int64]) -> bool:
-        """Whether no committee dominates a point: it would be within the same limits."""
+        """Return whether it is proved that no committee dominates a point.
+
+        A committee that dominates the point would keep the limits that the point keeps.
+        """
         n_values, most = self.problem.n_values, point[self.problem.n_values :]
         if any(most[price] <= final_to for price, final_to in self.final.items()):
             return True
@@ -298,10 +304,10 @@ class LookedAt:
         return Proof(ProofKind.NONDOMINATED if proved else ProofKind.APPROXIMATE, missing=shown, limit=limit)
 
     def _missing(self, points: Points) -> NDArray[np.int64] | None:
-        """Bound by how much a committee that is not known can be ahead in each value, ``(n_values,)``.
+        """Return the largest possible lead of an unknown committee in each value, ``(n_values,)``.
 
-        Points that cost no more in any objective of members are no worse there, and values are bounded within
-        limits. None where no point costs so little.
+        The lead is over the known points that are no larger and cost no more than the unknown committee;
+        bounds on values limit it. None if a committee may have no such point.
         """
         n_values = self.problem.n_values
         missing = np.zeros(n_values, dtype=np.int64)
@@ -320,9 +326,10 @@ class LookedAt:
         return missing
 
     def _open_limits(self) -> Iterator[Limits]:
-        """Yield sums in objectives of members, one of which every committee that is not final costs.
+        """Yield vectors of limits that cover all committees that are not final.
 
-        A committee costs that much or more; the bounds within it hold for all committees up to the next.
+        Each such committee is at least as large in every objective as one of these vectors. The bounds at a
+        vector hold up to the next vectors.
         """
         problem, starts = self.problem, list[list[int]]()
         for price, most in enumerate(problem.everything):
@@ -338,7 +345,7 @@ class LookedAt:
 
 
 def _corners(highest: Caps, n_values: int) -> NDArray[np.int64]:
-    """Return values of which some are as large as any committee's, ``(n, n_values)``."""
+    """Return vectors of values, one of which is at least as good as any committee, ``(n, n_values)``."""
     if n_values != 2:
         return highest[None, :n_values]
     excess = max(0, int(highest[0] + highest[1] - highest[2]))
@@ -347,7 +354,7 @@ def _corners(highest: Caps, n_values: int) -> NDArray[np.int64]:
 
 
 def committee_arrays(committees: Sequence[FoundCommittee], n_classifiers: int) -> dict[str, NDArray[Any]]:
-    """Return members and thresholds of committees, as a state holds them."""
+    """Return the members and thresholds of committees as the arrays of a kept state."""
     masks = np.array([one.mask for one in committees], dtype=bool)
     return {
         "members": masks.reshape(-1, n_classifiers),
@@ -356,7 +363,7 @@ def committee_arrays(committees: Sequence[FoundCommittee], n_classifiers: int) -
 
 
 def kept_committees(state: KeptState, problem: FrontProblem) -> list[FoundCommittee]:
-    """Undo :func:`committee_arrays`, with points that are counted anew."""
+    """Return the committees that :func:`committee_arrays` has stored, with their points counted again."""
     return [
         FoundCommittee(mask, threshold, problem.point(mask, threshold))
         for mask, threshold in zip(state.arrays["members"], state.arrays["thresholds"].tolist(), strict=True)
@@ -364,7 +371,7 @@ def kept_committees(state: KeptState, problem: FrontProblem) -> list[FoundCommit
 
 
 def only_best(committees: Sequence[FoundCommittee]) -> list[FoundCommittee]:
-    """Return those that no other dominates, of equal ones the first."""
+    """Return the non-dominated committees, the first of committees with equal points."""
     if not committees:
         return []
     kept = nondominated_unique(np.array([committee.point for committee in committees]))

@@ -1,9 +1,8 @@
-"""A full search of committees, size after size, that keeps those which no other dominates.
+"""Full search of committees, size after size, that keeps the non-dominated committees.
 
-Where members are a cost, small committees are known without the large ones: nothing larger
-dominates a committee of m members. So every size that has been walked through makes points final, long before
-the walk is over. Where the size does not matter but a price does, the same holds of what may be spent, and
-the walk is repeated with a rising budget.
+If the size is an objective, no larger committee dominates a committee of m members. So the points of every
+finished size are final, long before the walk is over. If the cost is an objective and the size is not, the
+same is true of the cost, and the walk is repeated with a rising limit on the cost.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,18 +26,20 @@ NOT_KEPT = Checkpoint("walk")
 """Checkpoint that keeps nothing."""
 
 Caps: TypeAlias = NDArray[np.int64]
-"""Bound on each value over all committees, and with two values on their sum, ``(n_values + 1,)``."""
+"""Upper bound on each value over all committees, then the bound on the sum of values, ``(n_values + 1,)``;
+the last bound is used with two values only.
+"""
 
 BLOCK_WORK = 20_000_000
-"""Machine words that are read between two looks at the clock: some hundredths of a second."""
+"""Number of machine words read between two looks at the clock, which takes some hundredths of a second."""
 
 FIRST_ROOM = 1024
-"""Points that an archive has room for at first."""
+"""Number of points that a new archive has room for."""
 
 
 @dataclass(frozen=True, eq=False)
 class FoundCommittee:
-    """Members, the threshold of their vote, and the objectives, minimised, as integers.
+    """Members of a committee, the threshold of their vote, and the objectives as integers to minimise.
 
     `mask`, ``(n_classifiers,)``. `threshold`: 0 where a plurality decides. `point`, ``(n_objectives,)``:
     counted from the votes.
@@ -51,18 +52,16 @@ class FoundCommittee:
 
 @dataclass(frozen=True, eq=False)
 class WalkedFront:
-    """Result of a search."""
+    """Result of a full search."""
 
     found: list[FoundCommittee]
-    """Committees found, of which none dominates another."""
+    """Committees found; none of them dominates another."""
     final_to: int
-    """Every committee that costs no more than this in the objective that the walk went by was looked at,
-    or left out with a reason; -1: none.
-    """
+    """Sum of the objective `by` up to which every committee was counted or ruled out; -1: none was."""
     complete: bool
-    """Whether that holds of all committees."""
+    """Whether every committee was counted or ruled out."""
     nodes: int
-    """Committees looked at, those that are not whole included."""
+    """Number of committees visited, incomplete committees included."""
 
 
 def walk_front(
@@ -77,21 +76,21 @@ def walk_front(
     on_nodes: Callable[[int, int], None] | None = None,
     checkpoint: Checkpoint = NOT_KEPT,
 ) -> WalkedFront:
-    """Look for all committees that no other dominates.
+    """Search all committees for the non-dominated ones.
 
     Raises SolverError if a committee exceeds the caps.
 
-    A node takes O(size · n_rows / 64) time with few members to come, and that times the members to come
-    otherwise; by plurality times the number of classes. The kernels release the interpreter's lock.
+    A node takes O(size · n_left · n_rows / 64) time, where n_left is the number of members still to add; by
+    plurality the time is multiplied by the number of classes. The kernels release the interpreter's lock.
 
-    `budget`: its time limit and its cancellation stop the walk with what is found; the limit in nodes is of
-    other steps. `starts`: what is known already. `by`: the objective of members that the walk goes by;
-    without one nothing is final before the end. `caps`: what no committee can exceed in each value, and with
-    two values in their sum, as proved elsewhere, ``(n_values + 1,)``. `max_nodes`: limit that does not depend
-    on the clock. `room`: points that there is room for at first. `on_nodes`: receives what the walk is final
-    to, and how many points there are, several times a second. `checkpoint`: keeps where the walk is, and
-    gives it back: a search goes on from there, with all that it had found. The nodes of both are counted
-    together.
+    `budget`: its time limit and its cancellation stop the walk, which returns the committees found so far;
+    its limit in nodes is not used. `starts`: committees that are known. `by`: index of the objective of
+    members that rises from walk to walk; None: nothing is final before the end. `caps`: proved upper bounds
+    on each value, then on the sum of two values, ``(n_values + 1,)``. `max_nodes`: limit in nodes,
+    independent of the clock. `room`: number of points that a new archive has room for. `on_nodes`: receives
+    the sum of `by` up to which the walk is final, and the number of points, several times a second.
+    `checkpoint`: keeps the state of the walk; the walk continues from a kept state, with its committees and
+    its count of nodes.
     """
     walker = _CommitteeWalker(problem, problem.highest() if caps is None else caps, by, budget, max_nodes)
     last = checkpoint.last()
@@ -117,7 +116,7 @@ def walk_front(
 
 @dataclass(frozen=True)
 class _WalkPlace:
-    """Kept state of a search: its budget and size, and its members up to a depth."""
+    """Kept state of a walk: its limit on the cost, its size, and the members chosen up to a depth."""
 
     upto: int
     size: int
@@ -161,7 +160,7 @@ class _CommitteeWalker:
             self.archive.order[: len(old.order)] = old.order
 
     def take(self, starts: Sequence[FoundCommittee]) -> None:
-        """Begin with what is known, which may dominate each other, or be equal."""
+        """Put known committees into the archive; some may dominate or equal others."""
         different = list({start.point.tobytes(): start for start in starts}.values())
         for start in different:
             if not any((other.point <= start.point).all() for other in different if other is not start):
@@ -171,9 +170,9 @@ class _CommitteeWalker:
                 self.here.n_points = n + 1
 
     def walk(self, size: int, upto: int) -> Iterator[None]:
-        """Walk over all committees of a size that cost no more than a budget; yield now and then.
+        """Walk over all committees of a size that cost no more than `upto`; yield now and then.
 
-        A search that goes on passes by what it had finished before.
+        A continued search skips the sizes and limits that it had finished.
         """
         if (upto, size) < (self.place.upto, self.place.size):
             return
@@ -277,7 +276,7 @@ class _CommitteeWalker:
 def _planes(
     problem: CommitteeProblem, order: NDArray[np.intp]
 ) -> tuple[Words, Words, Words, Words, NDArray[np.int64]]:
-    """Return masks of right rows, votes for rivals, lost ties, all rows, and the classes' first indices."""
+    """Return masks of right rows, votes for rivals, lost ties and all rows, and each class's first word."""
     votes = problem.votes
     answers = (votes.votes if isinstance(votes, Votes) else votes.codes)[:, order]
     samples = np.repeat(np.arange(len(votes.labels)), votes.counts)
@@ -301,7 +300,10 @@ def _planes(
 
 
 def _suffixes(right: Words, full: Words, most: int) -> Words:
-    """Return the rows that q of the members from k on are right on, ``(n + 1, most + 1, n_words)``."""
+    """Return the rows on which at least q members from index k on are right.
+
+    The array has the shape ``(n + 1, most + 1, n_words)``, with index k, then q.
+    """
     n, n_words = right.shape
     left = np.zeros((n + 1, most + 1, n_words), dtype=np.uint64)
     left[:, 0] = full
@@ -311,7 +313,10 @@ def _suffixes(right: Words, full: Words, most: int) -> Words:
 
 
 def _least(prices: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return the least that r of the members from k on add, ``(n_prices, n + 1, most + 1)``."""
+    """Return the least sum of prices over r of the members from index k on.
+
+    The array has the shape ``(n_prices, n + 1, most + 1)``, with index k, then r.
+    """
     n_prices, n = prices.shape
     least = np.zeros((n_prices, n + 1, most + 1), dtype=np.int64)
     for k in range(n):

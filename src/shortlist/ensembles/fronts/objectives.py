@@ -37,18 +37,18 @@ VALUE_UNITS = {
     "true-positives": "rows",
     "true-negatives": "rows",
 }
-"""Units of the values, for people."""
+"""Units of the values in text; values without an entry are shares."""
 
 BY_CLASS = "recall:"
 
 
 def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[str]:
-    """Return the names of objectives, each in its direction.
+    """Return the names of objectives without their directions, after a check of each direction.
 
-    `objectives`: such as ``max accuracy``; ``_`` and ``-`` are the same. `labels`: what the classes are
-    called.
+    `objectives`: texts such as ``max accuracy``; ``_`` and ``-`` are the same. `labels`: names of the
+    classes.
 
-    Raises BadInputError as of :func:`committee_problem`.
+    Raises BadInputError as :func:`committee_problem` does.
 
     >>> read_objectives(["max accuracy", "min size"], ["no", "yes"])
     ['accuracy', 'size']
@@ -117,7 +117,7 @@ def _of_class(name: str, labels: Sequence[str]) -> str:
 def price_objective(
     name: str, n_classifiers: int, given: Mapping[str, Sequence[float] | NDArray[Any]], max_cost: float | None
 ) -> tuple[Objective, NDArray[np.int64], int]:
-    """Return an objective of members, what each adds to it, and the most that it may reach."""
+    """Return an objective of members, the increment by each classifier, and the largest allowed sum."""
     prices = [1.0] * n_classifiers if name == SIZE else given.get(name)
     if prices is None:
         raise BadInputError(
@@ -142,13 +142,15 @@ def price_objective(
 
 
 MOST_ROWS_OF_LOSSES = (LARGEST_POINT - 1) // (11 * SCALE)
-"""A logarithm of a probability is above -11, and a point must stay below :data:`LARGEST_POINT`."""
+"""Largest number of rows whose loss stays below :data:`LARGEST_POINT`: a logarithm of a probability is above
+-11.
+"""
 
 
 def check_rows_of_losses(n_rows: int) -> None:
-    """Refuse more rows than losses can be compared exactly on.
+    """Refuse more rows than losses can be compared on exactly.
 
-    Raises BadInputError if there are more than :data:`MOST_ROWS_OF_LOSSES`.
+    Raises BadInputError if there are more than :data:`MOST_ROWS_OF_LOSSES` rows.
     """
     if n_rows > MOST_ROWS_OF_LOSSES:
         raise BadInputError(

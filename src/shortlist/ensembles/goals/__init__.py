@@ -1,1 +1,1 @@
-"""Goals of a selection: weights of decisions, worth of margins, diversity, and limits."""
+"""Goals of a selection: weights of decisions, diversity, and limits."""

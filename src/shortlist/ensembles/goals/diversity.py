@@ -31,19 +31,19 @@ class PairMeasure:
     """Title of the measure in the report."""
     at_none: int
     at_full: int
-    """Values of the measure at credit 0 and credit 1. It is linear in between, so that limits on means of the
-    measure are limits on means of the credit.
+    """Values of the measure at credit 0 and credit 1. The measure is linear in the credit, so a limit on a
+    mean of the measure is a limit on a mean of the credit.
     """
     credit: Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int], tuple[Any, Any]]
     """Function that returns numerator and denominator of the credit.
 
-    Its arguments are the numbers of rows on which both fail, on which the first fails, on which the second
-    fails, and of all rows. A denominator of 0 gives a credit of 0.
+    The arguments are numbers of rows: rows on which both fail, rows on which the first fails, rows on which
+    the second fails, and all rows. A denominator of 0 gives a credit of 0.
     """
 
     @property
     def is_least(self) -> bool:
-        """Whether limits on the measure are lower limits."""
+        """Whether limits on the measure are lower limits; otherwise they are upper limits."""
         return self.at_full > self.at_none
 
     def in_units(self, value: float) -> int:
@@ -58,7 +58,8 @@ class PairMeasure:
 def _q_credit(both: NDArray[Any], ours: NDArray[Any], theirs: NDArray[Any], n: int) -> tuple[Any, Any]:
     """Return numerator and denominator of (1 − Q)/2 = bc / (ad + bc).
 
-    Of all rows, both classifiers are right on a, only one of them on b and on c, and both fail on d.
+    Of all `n` rows, both classifiers are right on a rows, only the first on b rows, only the second on c
+    rows, and both fail on d rows.
     """
     d, b, c = both, ours - both, theirs - both
     a = n - d - b - c
@@ -77,19 +78,21 @@ MEASURES = {
 }
 """Measures of diversity by name.
 
-``pfc`` is failure credit (Section 4 of :cite:t:`Bastos2022`): rows on which one of the two fails, over the
-failures of both. ``disagreement`` is the share of such rows among all rows. ``double-fault`` is the share on
-which both fail. ``q`` is Yule's Q, (ad − bc)/(ad + bc): both are right on a rows, both fail on d, and one of
-them on b and on c. The paper leaves alternatives to PFC as future work and names none.
+``pfc`` is failure credit (Section 4 of :cite:t:`Bastos2022`): the number of rows on which exactly one of two
+classifiers fails, over the sum of their numbers of failures. ``disagreement`` is the share of all rows on
+which exactly one fails. ``double-fault`` is the share of all rows on which both fail. ``q`` is Yule's Q, (ad
+− bc)/(ad + bc): both are right on a rows, only the first is right on b rows, only the second is right on c
+rows, and both fail on d rows. The paper leaves alternatives to PFC as future work and names none.
 """
 
 
 def common_failures(votes: Votes) -> NDArray[np.int64]:
-    """Return the number of rows on which both of two classifiers fail, ``(n_classifiers, n_classifiers)``.
+    """Return the number of rows on which two classifiers both fail, ``(n_classifiers, n_classifiers)``.
 
     A merged row counts as its number of samples.
 
-    One matrix product by blocks of rows: O(n_rows · n_classifiers²) time, O(n_classifiers²) memory.
+    Takes O(n_rows · n_classifiers²) time for a matrix product by blocks of rows, and O(n_classifiers²)
+    memory.
     """
     common = np.zeros((votes.n_classifiers, votes.n_classifiers))
     for start in range(0, len(votes.labels), _CHUNK):
@@ -105,8 +108,8 @@ def common_failures(votes: Votes) -> NDArray[np.int64]:
 def pair_credit(votes: Votes, measure: str = "pfc") -> CreditMatrix:
     """Return the credit of every pair of classifiers, ``(n_classifiers, n_classifiers)``, in billionths.
 
-    `measure`: a name in :data:`MEASURES`. Two classifiers that never fail have PFC 0, where the paper's
-    quotient is 0/0, and Q 1. Where Q is 0/0 and the two differ, it is 0.
+    `measure`: a name in :data:`MEASURES`. Two classifiers that never fail have PFC 0, as the paper's quotient
+    is 0/0, and Q 1. Q is 0 if its quotient is 0/0 and the two classifiers differ on some row.
 
     The credits are symmetric, between 0 and 10^9, rounded, and 0 on the diagonal.
 
@@ -127,7 +130,7 @@ def pair_credit(votes: Votes, measure: str = "pfc") -> CreditMatrix:
 
 
 CREDIT_SLACK = 1000
-"""Billionths by which a bounded sum of credits may miss its limit, as solvers' rows may by 1e-6."""
+"""Billionths by which a bounded sum of credits may miss its limit, since solvers allow 1e-6."""
 
 PFC = "pfc"
 
@@ -139,7 +142,7 @@ SETTINGS = {
 """Description of the settings of Section 5.4 of :cite:t:`Bastos2022`, by name."""
 
 KINDS = ("average", "each")
-"""Kinds of limits in names; a name such as ``q-average`` is for the limit of another measure."""
+"""Kinds of limits in names such as ``q-average``: measure, then kind."""
 
 NAMES = (*SETTINGS, *(f"{measure}-{kind}" for measure in MEASURES if measure != PFC for kind in KINDS))
 
@@ -149,14 +152,14 @@ Setting: TypeAlias = str | Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class DiversityLimits:
-    """Credit of all pairs of classifiers, and the least credit of a selection, in billionths."""
+    """Credit of all pairs of classifiers, and lower limits on the credit of a selection, in billionths."""
 
     credit: CreditMatrix
-    """Credit of every pair, such as FC, ``(n_classifiers, n_classifiers)``."""
+    """Credit of every pair of classifiers, such as failure credit, ``(n_classifiers, n_classifiers)``."""
     each: int
-    """τ: least mean credit of every member with the others (Eq. 18)."""
+    """τ: least mean credit of each member with the other members (Eq. 18)."""
     mean: int
-    """γ: least mean credit over pairs (Eq. 20)."""
+    """γ: least mean credit over all pairs of members (Eq. 20)."""
     measure: str = PFC
     """Measure of the credit: a name in :data:`shortlist.ensembles.goals.diversity.MEASURES`."""
 
@@ -177,33 +180,33 @@ def failure_credit(votes: Votes) -> CreditMatrix:
 
     The matrix has the shape ``(n_classifiers, n_classifiers)``.
 
-    It is the first measure of :func:`shortlist.ensembles.goals.diversity.pair_credit` (after
+    Failure credit is the default measure of :func:`shortlist.ensembles.goals.diversity.pair_credit` (after
     :cite:t:`Chandra2006`).
     """
     return pair_credit(votes, PFC)
 
 
 def pairwise_failure_crediting(credit: CreditMatrix, mask: Mask | None = None) -> NDArray[np.float64]:
-    """Return the PFC of each member of a selection, ``(n_members,)``: its mean FC with the others, in [0, 1].
+    """Return the PFC of each member, ``(n_members,)``: its mean failure credit with other members.
 
     `credit`, ``(n_classifiers, n_classifiers)``: from :func:`failure_credit`. `mask`, ``(n_classifiers,)``:
-    the selection; default all. A single member has PFC 0. The mean PFC over members equals the mean FC over
-    pairs (Section 4).
+    the members; default all classifiers. A single member has PFC 0. The mean PFC over members equals the mean
+    failure credit over pairs (Section 4).
     """
     chosen = credit if mask is None else credit[np.ix_(mask, mask)]
     return np.asarray(chosen.sum(axis=1) / (CREDIT_UNITS * max(1, len(chosen) - 1)))
 
 
 def diversity_limits(setting: Setting, votes: Votes | ClassVotes) -> DiversityLimits | None:
-    """Return the limits on credit of a named setting, or of explicit numbers; None without a limit.
+    """Return the limits on credit from a named setting, or from explicit numbers; None without a limit.
 
-    All measures depend only on which classifiers are right. So votes for several classes are replaced by
-    votes "right" on rows that are all positive.
+    All measures depend only on right and wrong answers. So for several classes, a right vote is replaced by a
+    positive vote on a positive row, a wrong vote by a negative one.
 
     Raises BadInputError if a name is unknown or a number is out of its range.
 
     `setting`: a name in :data:`NAMES`, or explicit limits. ``average`` and ``each`` are the paper's limits on
-    PFC; names such as ``disagreement-average`` are for the same limits on another measure. Explicit limits
+    PFC; names such as ``disagreement-average`` stand for the same limits on another measure. Explicit limits
     are ``{"each": τ, "mean": γ}`` for PFC, where a missing key is no limit, or ``{"measure": "double-fault",
     "mean": 0.1}``. Limits on PFC and disagreement are lower limits, in [0, 1]. Limits on double faults, in
     [0, 1], and on Q, in [-1, 1], are upper limits.

@@ -27,9 +27,9 @@ class SelectionLimits:
     costs: NDArray[np.int64] | None = None
     """Cost of each classifier, scaled to integers, ``(n_classifiers,)``."""
     budget: int = 0
-    """Largest sum of the members' costs, in the same scale."""
+    """Largest sum of the members' costs, in the scale of `costs`."""
     diversity: DiversityLimits | None = None
-    """Least credit for diversity; None without a limit."""
+    """Limits on diversity; None without such a limit."""
 
     def satisfied_by(self, mask: Mask) -> bool:
         """Return whether a selection keeps every limit, decided on integers."""
@@ -81,13 +81,14 @@ def selection_limits(
     """Return checked limits, with costs scaled to integers.
 
     Raises BadInputError if a number is out of its range, or only one of `member_costs` and `max_cost` is
-    given. Limits that contradict each other are no error: the answer is that nothing satisfies them.
+    given. Limits that contradict each other raise no error; pruning then reports that no selection keeps
+    them.
 
-    `min_size`: least number of members. The paper's constraints allow 0, which decides negative for every
-    row. `max_size`: largest number of members; default all. `member_costs`: non-negative cost of each member,
-    in any unit, ``(n_classifiers,)``; rounded to 9 decimals with a warning. `max_cost`: largest sum of the
-    members' costs; no limit where all together cost less. `costs_are`, `names`: the user's names of the costs
-    and the members, for messages.
+    `min_size`: least number of members. As in the paper, 0 is allowed: an empty selection decides negative on
+    every row. `max_size`: largest number of members; default all. `member_costs`: non-negative cost of each
+    classifier, in any unit, ``(n_classifiers,)``; costs with more than 9 decimals are rounded, with a
+    warning. `max_cost`: largest sum of the members' costs. `costs_are`, `names`: names of the costs and of
+    the members, for messages.
     """
     least = as_count(min_size, "min_size", at_least=0)
     most = n_classifiers if max_size is None else as_count(max_size, "max_size", at_least=0)
@@ -114,7 +115,7 @@ def selection_limits(
 def exact_costs(name: str, costs: Iterable[float], members: Sequence[str] = ()) -> list[Fraction]:
     """Return the cost of each member as a fraction; see :func:`exact_cost`.
 
-    `members`: their names, for messages; without names a message gives the index of a member.
+    `members`: names of the members, for messages; without names a message gives the index.
     """
     if isinstance(costs, Mapping):
         advice = "Pass a list of its values in that order."
@@ -129,7 +130,7 @@ def exact_costs(name: str, costs: Iterable[float], members: Sequence[str] = ()) 
 def exact_cost(name: str, cost: float, of: str = "") -> Fraction:
     """Return a cost as a fraction, rounded to nine decimals with a warning where it has more.
 
-    `of`: text in a message that names the owner of the cost.
+    `of`: text for messages that names the member whose cost it is.
     """
     exact = as_fraction(cost)
     if exact is None or exact < 0:

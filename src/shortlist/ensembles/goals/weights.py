@@ -25,7 +25,7 @@ from shortlist.exact import as_fraction, as_integers
 from shortlist.results.objective import Objective, Sense
 
 WEIGHTED = "weighted"
-"""Name of an objective with the user's own weights."""
+"""Name of an objective that consists of the user's own weights."""
 
 WEIGHT_NAMES = ("tp", "fn", "tn", "fp")
 """Names of the paper's weights W_T+, W_F-, W_T- and W_F+, after the decisions that they weigh."""
@@ -54,7 +54,7 @@ class Weights:
     slack: ClassVar[int] = 0
     """Difference of two weighted sums within which they count as equal: 0, as these sums are exact."""
     tolerance: ClassVar[float] = 0.0
-    """The same tolerance as a difference of values."""
+    """Difference of two values within which they count as equal: 0, as weighted sums are exact."""
 
     @property
     def gain_positive(self) -> int:
@@ -85,11 +85,11 @@ class Weights:
         return total / self.denominator
 
     def floor(self, votes: Votes) -> int:
-        """Return the weighted sum when every decision is wrong, to which right decisions add their gain."""
+        """Return the weighted sum if every decision is wrong; each right decision adds its gain to it."""
         return self.fn * votes.n_positive + self.fp * votes.n_negative
 
     def all_negative(self, votes: Votes) -> int:
-        """Return the weighted sum of answering negative everywhere."""
+        """Return the weighted sum if every row is answered negative."""
         return self.fn * votes.n_positive + self.tn * votes.n_negative
 
     @property
@@ -105,8 +105,9 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
     stay exact.
 
     `objective`: a name in :data:`PRUNING_OBJECTIVES` (``_`` and ``-`` are the same), or weights per decision
-    by the names ``tp``, ``fn``, ``tn``, ``fp``; missing ones are 0. A weight may have any sign, and must be a
-    decimal number. `votes`: the rows; ``balanced-accuracy`` and similar objectives depend on the class sizes.
+    by the names ``tp``, ``fn``, ``tn``, ``fp``; missing weights are 0. A weight may have any sign, and must
+    be a decimal number. `votes`: the rows; ``balanced-accuracy`` and similar objectives depend on the class
+    sizes.
 
     Sums are integers below 2^53, so ties and optimality are decided exactly.
     """
@@ -140,9 +141,11 @@ def sized_weights(objective: str | Mapping[str, float], n1: int, n0: int) -> Wei
 
 
 def threshold_of(tallies: NDArray[np.int64], signed_gains: NDArray[np.int64], size: int) -> tuple[int, int]:
-    """Return the best threshold for these votes, and its gain over answering negative everywhere.
+    """Return the best threshold for these tallies, and its gain over answering negative on every row.
 
-    Among equally good thresholds the one nearest to half the members, then the lower one, is taken.
+    Of equally good thresholds the one nearest to half the members is taken; of two equally near, the lower
+    one. `tallies`: number of positive votes on each row. `signed_gains`: gain of answering positive instead
+    of negative on each row. `size`: number of members.
     """
     per_tally = np.bincount(tallies, weights=signed_gains, minlength=size + 1)  # exact below 2^53
     # with threshold L the rows with more than L votes are positive
@@ -204,26 +207,26 @@ BOUND_TOLERANCE = 2e-9
 
 @dataclass(frozen=True, eq=False)
 class ClassWeights:
-    """Worth of a right decision by class: ``value = sum(gains * right) / denominator``."""
+    """Gain of a right decision on each class: ``value = sum(gains * right) / denominator``."""
 
     objective: Objective
-    """Objective whose value the weights give."""
+    """Objective that ``value`` measures."""
     gains: NDArray[np.int64]
     """Gains of right decisions, at least 0, ``(n_classes,)``. For a named objective at least 1 for every
     class with rows, otherwise 0.
     """
     denominator: int
-    """Denominator of values. For a named objective it is the weighted sum when every decision is right, so
-    that values lie in [0, 1]. For explicit weights it makes them integers.
+    """Denominator of values. For a named objective it is the weighted sum if every decision is right, so that
+    values lie in [0, 1]. For explicit weights it is the common denominator that makes the gains integers.
     """
     tolerance: float = 0.0
-    """Difference of two values below which they count as equal; 0 unless weighted sums have more digits than
-    solvers.
+    """Difference of two values up to which they count as equal. It is 0, unless weighted sums have more
+    digits than solvers can tell apart.
     """
 
     @property
     def slack(self) -> int:
-        """The tolerance as a difference of weighted sums."""
+        """Difference of two weighted sums that corresponds to `tolerance`."""
         return int(self.tolerance * self.denominator)
 
     def row_gains(self, votes: ClassVotes) -> Counts:
@@ -231,7 +234,7 @@ class ClassWeights:
         return np.asarray(self.gains[votes.labels] * votes.counts, dtype=np.int64)
 
     def total(self, votes: ClassVotes, mask: Mask) -> int:
-        """Return the weighted sum of the plurality vote of the members in `mask`, from the votes alone."""
+        """Return the weighted sum of the plurality vote of the members in `mask`, counted from the votes."""
         return int(self.row_gains(votes)[decided_classes(votes, mask) == votes.labels].sum())
 
     def value(self, total: int) -> float:
@@ -246,9 +249,9 @@ def class_weights(objective: str | Mapping[Any, float], votes: ClassVotes) -> Cl
     digits to stay exact.
 
     `objective`: a name in :data:`CLASS_OBJECTIVES` (``_`` and ``-`` are the same), or the gain of a right
-    decision on a row of each class, by the index of the class; missing ones are 0. Each must be a decimal
-    number of at least 0, and one must be above 0. `votes`: the rows; balanced accuracy depends on the sizes
-    of the classes, and a class without rows has no weight in it.
+    decision on a row of each class, by the index of the class; missing gains are 0. Each gain must be a
+    decimal number of at least 0, and one gain must be above 0. `votes`: the rows; balanced accuracy depends
+    on the sizes of the classes, and a class without rows has no weight in it.
 
     Balanced accuracy weighs class c by the least common multiple of the class sizes over the size n_c. Where
     the multiple is larger than :data:`LARGEST_DENOMINATOR`, as it may be with many classes, weights are
@@ -304,7 +307,7 @@ def _explicit_of_classes(weights: Mapping[Any, float], votes: ClassVotes) -> Cla
 
 
 def weights_of(objective: str | Mapping[Any, float], votes: Votes | ClassVotes) -> Weights | ClassWeights:
-    """Return the weights of a weighted sum on rows of two classes, or of several."""
+    """Return the weights of an objective on rows of two classes, or of several classes."""
     return named_weights(objective, votes) if isinstance(votes, Votes) else class_weights(objective, votes)
 
 
@@ -313,7 +316,7 @@ def for_classes(
 ) -> str | Mapping[Any, float]:
     """Return explicit weights with labels replaced by indices, or by ``tp`` and ``tn``.
 
-    Raises BadInputError if a weight is named after no class.
+    Raises BadInputError if the name of a weight is no class.
 
     `objective`: a name, which stays as it is, or weights by label; a label may be given as text. Two classes
     may also have weights by decision, which stay as they are. `classes`: all labels, sorted,
@@ -354,10 +357,11 @@ def for_classes(
 def worth_of_right(
     objective: str | Mapping[Any, float], truth: NDArray[np.integer], n_classes: int, positive: int | None
 ) -> tuple[str, Floats]:
-    """Return the objective that compares rules, and the gain of each right row times the number of rows.
+    """Return the name of the objective that compares rules, and the worth of a right answer on each row.
 
-    Weighted sums are compared per row, in the user's unit. The paper's weights choose as balanced accuracy
-    does, and so balanced accuracy compares them.
+    The worth is the gain times the number of rows, ``(n_rows,)``, so that the mean over rows is the value in
+    the user's unit. Selections by the paper's weights are compared by balanced accuracy, which ranks
+    selections as these weights do.
 
     `truth`, ``(n_rows,)``: indices of classes. `positive`: index of the positive class of two; None: weights
     are by class.
@@ -387,7 +391,7 @@ def _is_theta_weighted(objective: str | Mapping[Any, float]) -> bool:
 def decision_table(votes: ClassVotes, mask: Mask) -> NDArray[np.int64]:
     """Return the number of samples by true class and decision, ``(n_classes, n_classes)``.
 
-    Right decisions are on the diagonal. A row that no member answers is in no column.
+    Right decisions are on the diagonal. A row that no member answers is not counted.
     """
     table, decided = np.zeros((votes.n_classes, votes.n_classes), np.int64), decided_classes(votes, mask)
     answered = decided >= 0
