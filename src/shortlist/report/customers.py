@@ -19,7 +19,7 @@ MOST_BARS = 40
 
 
 def service_sentences(service: Service, front: Front | None = None) -> list[str]:
-    """Return sentences on the customers with all their wishes, the others, and the proof.
+    """Return sentences on the customers whose wishes are all met, on the other customers, and on the proof.
 
     `front`: front of the products; None: all products of a model are considered.
     """
@@ -95,7 +95,7 @@ def _wishes(number: int) -> str:
 
 
 def product_table(service: Service) -> Table:
-    """Return the products, their values, and their numbers of customers, the most frequent first."""
+    """Return the products with values and numbers of customers; the product of most customers is first."""
     every = Counter(one.product for one in service.served if one.product >= 0)
     met = Counter(one.product for one in service.served if one.is_met)
     header = (
@@ -156,7 +156,7 @@ def service_parts(service: Service, front: Front | None = None) -> Parts:
 
 
 def _brief(service: Service, table: Table) -> Table:
-    """Return a table whose objectives are named without their senses, narrow enough for two side by side."""
+    """Return a table with objectives named without senses, narrow enough for two tables side by side."""
     names = {f"{goal.sense} {goal.name}": goal.name for goal in service.objectives}
     return dataclasses.replace(table, columns=tuple(names.get(head, head) for head in table.columns))
 

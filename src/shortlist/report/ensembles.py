@@ -47,11 +47,11 @@ def pruned_parts(
 ) -> Parts:
     """Return the parts of a page about a pruned ensemble.
 
-    `chosen`: the committee, and its choice. `test`: figures of the ensemble and others on hold-out rows, by
-    name; the ensemble first. `advice`: recommendation among them. `n_parts`: number of parts of repeated
-    choice, if that measured. `held_out`: result of early exit on these rows. `answered`: under a promise, the
-    numbers of these rows, of answered ones, and of rightly answered ones. `positive`: the named positive
-    class.
+    `chosen`: the committee, and its choice. `test`: figures of the ensemble and of other rules on hold-out
+    rows, by name; the ensemble first. `advice`: recommendation among the rules. `n_parts`: number of parts of
+    repeated choice, if repeated choice measured. `held_out`: result of early exit on the hold-out rows.
+    `answered`: under a promise, the numbers of all, of answered and of rightly answered hold-out rows.
+    `positive`: the named positive class.
     """
     facts, promise = chosen_facts(chosen, held_out), chosen.committee.promise
     names = None if advice is None else advice.names
@@ -106,7 +106,7 @@ def failed_parts(result: PrunedSelection) -> Parts:
 
 
 def _front(front: Front, pick: Pick) -> Parts:
-    """Return the non-dominated committees, the predicting one, and bounds for all others."""
+    """Return the non-dominated committees, the committee that predicts, and bounds for all others."""
     picks = [("committees", pick, f"The committee that predicts, taken by {pick.rule}.")]
     facts = [
         (
@@ -234,7 +234,7 @@ def _history(result: PrunedSelection) -> Parts:
 
 
 def _answers(chosen: Chosen) -> ClassCodes | None:
-    """Return the class index that each classifier answers on the selection rows; None if it is not kept."""
+    """Return each classifier's answers on the selection rows, as class indices; None if not kept."""
     everybody = np.ones(len(chosen.copies), dtype=bool)
     record = chosen.record
     if chosen.committee.ballot.by_mean and chosen.result is not None and record.shares is not None:
@@ -246,7 +246,7 @@ def _answers(chosen: Chosen) -> ClassCodes | None:
 
 
 def _truth(chosen: Chosen) -> ClassCodes:
-    """Return the index of the true class of each selection row, among the sorted classes."""
+    """Return the index of each selection row's true class, in the sorted classes."""
     labels, positive = chosen.record.labels, chosen.positive_place
     return labels if positive is None else np.where(labels == 1, positive, 1 - positive).astype(np.uint8)
 

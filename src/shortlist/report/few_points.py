@@ -1,4 +1,4 @@
-"""Few points of a front in words, tables and a page.
+"""Small selection of points from a front, in words, tables and a page.
 
 Each point has the weights that it suits, and each number of points its regret.
 """
@@ -20,7 +20,7 @@ MEANING = (
     "He weighs the objectives, each from 0 for the worst value on the front to 1 for the best, and "
     "his regret is the share of worth that the best of these points lacks against the best of all."
 )
-"""Explanation of a customer's regret."""
+"""Explanation of a customer's regret, as text of a page."""
 
 MOST_DIFFERENCES = 60
 """Largest number of differing choices of the points that a page lists."""
@@ -29,7 +29,7 @@ MOST_DIFFERENCES = 60
 def few_sentences(front: Front, found: "FewPoints", asked: int) -> list[str]:
     """Return sentences on the number of points to take, their regret and its proof.
 
-    `asked`: requested number.
+    `asked`: requested number of points.
     """
     n = len(found.points)
     known = "which is proved to be the least"
@@ -41,7 +41,7 @@ def few_sentences(front: Front, found: "FewPoints", asked: int) -> list[str]:
 
 
 def few_table(front: Front, found: "FewPoints") -> Table:
-    """Return the points, their values, and the weights that each suits best."""
+    """Return the points, their values, and the weights that each point suits best."""
     header = (
         "point",
         *(f"{goal.sense} {goal.name}" for goal in front.objectives),
@@ -55,7 +55,7 @@ def few_table(front: Front, found: "FewPoints") -> Table:
 
 
 def few_parts(front: Front, found: "FewPoints", asked: int) -> Parts:
-    """Return the parts of a page about a few points of a front; `asked`: requested number."""
+    """Return the parts of a page about a few points of a front; `asked`: requested number of points."""
     first, meaning, *more = few_sentences(front, found, asked)
     name = front.method or "front"
     suits = dict(zip(found.points, map(_heaviest, found.weights), strict=True))
@@ -77,7 +77,7 @@ def few_parts(front: Front, found: "FewPoints", asked: int) -> Parts:
 
 
 def _curve(found: "FewPoints") -> Chart:
-    """Return a picture of the regret by number of points."""
+    """Return a picture of the regret against the number of points."""
     series = [{"name": "regret", "points": [[number, round(100 * own, 4)] for number, own, _ in found.curve]}]
     if any(regret - bound > 1e-9 for _, regret, bound in found.curve):
         bounds = [[number, round(100 * bound, 4)] for number, _, bound in found.curve]
@@ -95,7 +95,7 @@ def _curve(found: "FewPoints") -> Chart:
 
 
 def _differences(front: Front, points: tuple[int, ...]) -> Table | None:
-    """Return the choices in which the points differ, a column for each point; None if there are none."""
+    """Return the choices in which the points differ, a column for each point; None if all are equal."""
     if not front.candidates or len(points) < 2:
         return None
     columns = [values_at(front, point) for point in points]

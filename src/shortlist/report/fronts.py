@@ -17,7 +17,7 @@ from shortlist.results.picking import Pick, mark_takeable, why_none
 from shortlist.results.proof import ProofKind, counted_proof, proof_text, rounding
 
 MOST_CHOICE_BYTES = 8_000_000
-"""Largest deflated size of the choices at the points, in bytes; larger ones are left out of a page."""
+"""Largest deflated size of the choices at the points, in bytes; a page leaves out larger choices."""
 
 MOST_BARS = 40
 """Largest number of candidates with a bar of their frequency."""
@@ -39,9 +39,9 @@ def front_parts(
 
     Raises BadInputError if the objectives differ.
 
-    `fronts`: by name, in the order of the legend; fronts without points are left out of the pictures.
-    `picks`: points to mark: the name of the front, the point, and the reason. With one front the points by
-    ideal and by knee follow. `heading`: heading of the section.
+    `fronts`: fronts by name, in the order of the legend; fronts without points are left out of the pictures.
+    `picks`: points to mark: the name of the front, the point, and the reason. With one front, the points of
+    the rules ideal and knee follow. `heading`: heading of the section.
     """
     names = [front.names for front in fronts.values()]
     if any(other != names[0] for other in names):
@@ -174,7 +174,7 @@ def _picks(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]]) 
 
 
 def _shared(fronts: Mapping[str, Front]) -> str:
-    """Return a sentence on the number of coinciding points of several methods; empty for one method."""
+    """Return a sentence on the number of points that several methods share; empty for one method."""
     if len(fronts) < 2:
         return ""
     places = Counter(point for front in fronts.values() for point in map(tuple, front.values.tolist()))
@@ -186,7 +186,7 @@ def _shared(fronts: Mapping[str, Front]) -> str:
 
 
 def _choices(fronts: Sequence[Front]) -> dict[str, Any] | None:
-    """Return the choice at each point, deflated: bits, or for stages a byte per candidate."""
+    """Return the choice at each point, deflated: a bit per candidate, for stages a byte per feature."""
     names = fronts[0].candidates
     if PROGRAM in fronts[0].extras and not all(np.isin(front.decisions, (0, 1)).all() for front in fronts):
         return None  # numbers of any size have no place in the picture
@@ -221,7 +221,8 @@ def _choices(fronts: Sequence[Front]) -> dict[str, Any] | None:
 def frequency_chart(front: Front, *, noun: str = "candidate") -> Chart | None:
     """Return a picture of the number of points that choose each candidate.
 
-    Candidates at every point or at none are left out. None without others, or if decisions are stages.
+    Candidates at every point, and candidates at no point, are left out. None if no candidate is left, or if
+    decisions are stages.
     """
     if not len(front) or front.method in STAGED_METHODS or not np.isin(front.decisions, (0, 1)).all():
         return None
@@ -273,7 +274,7 @@ MOST_COLUMNS = 200
 def program_parts(front: Front, *, pick: Pick | None = None) -> Parts:
     """Return the parts of a page about the front of a program, with the columns of one point.
 
-    `front`: front of a program. `pick`: point to show; by default the one at the knee.
+    `front`: front of a program. `pick`: point to show; by default the point at the knee.
     """
     chosen = pick or (front.pick("knee") if len(front) else None)
     name = front.method or "front"
@@ -290,7 +291,7 @@ def why_picked(pick: Pick) -> str:
 
 
 def pick_parts(front: Front, pick: Pick) -> Parts:
-    """Return the first part of a page: the point to take, with the reason if there are others."""
+    """Return the first part of a page: the point to take, with the reason if there are other points."""
     words = _values_of(pick)
     if len(front) == 1:
         return [Heading("What to do"), Text(f"Take the only point: {words}.")]

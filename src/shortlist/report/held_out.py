@@ -1,4 +1,4 @@
-"""Hold-out rows on pages of ensembles, and the page of an evolved ensemble: errors by generation."""
+"""Hold-out rows on pages of ensembles, and the page of an evolved ensemble with errors by generation."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,8 @@ MOST_OF_LABEL = 12
 """Largest number of letters of a class in the header of a column."""
 
 MOST_OF_RULE = 28
-"""Largest number of letters of a rule beside recall and specificity, so that a row fits on a screen."""
+"""Largest number of letters of a rule's name beside recall and specificity, so that a row fits on a screen.
+"""
 
 NOT_TESTED = (
     "A model file does not hold the figures on the measuring rows: they are on the page that the command "
@@ -31,7 +32,7 @@ NOT_TESTED = (
 )
 
 ALONE = ", the most accurate individual of the last generation"
-"""Words for a single individual that answers."""
+"""Words for an ensemble that is a single individual."""
 
 
 def held_out_table(
@@ -79,9 +80,9 @@ def held_out_table(
 
 
 def class_table(test: Mapping[str, Any], names: Mapping[str, str], shown: str | None) -> Table | None:
-    """Return recall, specificity and the share of missing answers of each rule; None if no recall is shown.
+    """Return recall, specificity and the share of missing answers of each rule; None if `shown` is None.
 
-    `test`, `names`: as in :func:`held_out_table`. `shown`: class whose recall is shown; None: there is none.
+    `test`, `names`: as in :func:`held_out_table`. `shown`: class whose recall is shown.
     """
     if shown is None or any(len(one["by_class"]) != 2 for one in test.values()):
         return None
@@ -122,11 +123,11 @@ def measured_parts(
     positive: Any = None,
     n_parts: int | None = None,
 ) -> tuple[Parts, Parts]:
-    """Return figures of rules on the rows that measure with one confusion, and then the other confusions.
+    """Return the figures of rules with one confusion, and then the confusions of the other rules.
 
-    `take`: name of the recommended rule. `positive`: the named positive class. `n_parts`: number of parts of
-    repeated choice. `names`: names of the rules in words, by default the keys of `test`. `exits`: as in
-    :func:`held_out_table`.
+    The figures are of the rows that measure. `take`: name of the recommended rule. `positive`: the named
+    positive class. `n_parts`: number of parts of repeated choice. `names`: names of the rules in words, by
+    default the keys of `test`. `exits`: as in :func:`held_out_table`.
     """
     called = {name: name.replace("_", " ") for name in test} | dict(names or {})
     rows = {"test": next(iter(test.values())).n_rows}
@@ -151,7 +152,7 @@ def measured_parts(
 
 
 def decisions_heading(n_parts: int | None) -> Heading:
-    """Return the heading of the confusions of other rules; `n_parts`: parts of repeated choice, or None."""
+    """Return the heading of the confusions of other rules; `n_parts`: number of parts of repeated choice."""
     return Heading(f"Decisions of others {'by repeated choice' if n_parts else 'on the test rows'}")
 
 
@@ -159,7 +160,7 @@ def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: La
     """Return a picture of the numbers of rows by true class and decision.
 
     `decisions`, ``(n_classes, n_classes + 1)``: the last column counts rows without an answer, and is shown
-    if there are any.
+    if there are such rows.
     """
     names = [str(label) for label in classes]
     counts = np.asarray(decisions)
@@ -198,9 +199,9 @@ def evolved_parts(
 ) -> Parts:
     """Return the parts of a page about an evolved ensemble.
 
-    `test`: figures of the ensemble and others on the rows that measure, by name; the ensemble first.
-    `advice`: recommendation among them. `n_parts`: number of parts of repeated choice. `note`: sentence on
-    the evidence of the rows.
+    `test`: figures of the ensemble and of other rules on the rows that measure, by name; the ensemble first.
+    `advice`: recommendation among the rules. `n_parts`: number of parts of repeated choice. `note`: sentence
+    on the evidence of the rows.
     """
     from shortlist.ensembles.estimators.evolved_ensemble import evolution_facts
 

@@ -1,4 +1,4 @@
-"""Self-contained HTML page: it contains all that it needs, and connects to nothing."""
+"""Self-contained HTML page, which loads nothing and connects to nothing."""
 
 import base64
 import functools
@@ -35,7 +35,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Facts:
-    """Pairs of a name and a value, a line each."""
+    """Pairs of a name and a value, one pair per line."""
 
     facts: tuple[tuple[str, str], ...]
 
@@ -49,14 +49,14 @@ class Table:
     columns: tuple[str, ...]
     """Headings of the columns."""
     rows: tuple[tuple[str, ...], ...]
-    """Cells; the first column is aligned to the left, the others to the right."""
+    """Cells; the first column is aligned to the left, the other columns to the right."""
     notes: tuple[str, ...] = ()
-    """Notes on the meaning of the columns, a sentence each."""
+    """Notes on the meaning of the columns, one sentence each."""
 
     def lines(self, left: Sequence[bool] = ()) -> list[str]:
         """Return the table as aligned lines of text, without title and notes.
 
-        `left`: whether each column is aligned to the left, by default the first one alone.
+        `left`: whether each column is aligned to the left, by default the first column only.
 
         >>> Table("Fruit", ("name", "price"), (("fig", "1.5"), ("apple", "12"))).lines()
         ['name   price', 'fig      1.5', 'apple     12']
@@ -84,7 +84,7 @@ class Chart:
     data: Mapping[str, Any]
     """Data for the page's script, with ``kind``: ``line``, ``bar``, ``box``, ``counts`` or ``ranks``."""
     numbers: Table | None = None
-    """Table of the drawn numbers, folded away below it."""
+    """Table of the drawn numbers, folded away below the chart."""
     notes: tuple[str, ...] = ()
     """Notes on reading the chart, a sentence each."""
 
@@ -92,7 +92,7 @@ class Chart:
 def line_data(x: str, y: str, series: Sequence[Any], *, whole: bool = False, **more: Any) -> dict[str, Any]:
     """Return the data of a line chart.
 
-    `x` and `y` label its axes, and `whole` keeps the first in whole numbers.
+    `x`, `y`: labels of the axes. `whole`: whether the x axis has whole numbers only.
     """
     across = {"label": x, "whole": True} if whole else {"label": x}
     return {"kind": "line", "x": across, "y": {"label": y}, "series": series, **more}
@@ -106,12 +106,12 @@ class Picture:
     text: str
     svg: str = field(repr=False)
     folded: str = ""
-    """Words that open the folded drawing; empty: it is always open."""
+    """Words that open the folded drawing; empty: the drawing is always open."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """Branch of a tree: its text, whether it is chosen, and the branches below it."""
+    """Branch of a tree: its text, a mark if it is chosen, and the branches below it."""
 
     text: str
     chosen: bool = True
@@ -120,7 +120,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Tree:
-    """Tree whose branches open and close."""
+    """Tree whose branches a reader can open and close."""
 
     title: str
     branches: tuple[Branch, ...]
@@ -181,8 +181,8 @@ MOST_OPEN_ROWS = 50
 def page(title: str, parts: Parts, *, notes: Sequence[str] = ()) -> str:
     """Return an HTML page.
 
-    The page contains its style and its script, whose SHA-256 browsers check; they run nothing else, load
-    nothing and send nothing. Every text is escaped, and data are JSON in which no tag can end.
+    The page contains its style and its script, whose SHA-256 browsers check; browsers run nothing else, load
+    nothing and send nothing for the page. Every text is escaped, and data are JSON in which no tag can end.
 
     `parts`: content of the page, in order. `notes`: paragraphs below the heading.
     """
@@ -225,7 +225,7 @@ def asset(name: str) -> str:
 
 @functools.cache
 def page_script() -> str:
-    """Return the script of a page: its parts in one function, so that it defines no global name."""
+    """Return the script of a page: all parts in one function, so that the script defines no global name."""
     return '(() => {\n"use strict";\n' + "\n".join(asset(f"{name}.js") for name in SCRIPTS) + "})();\n"
 
 
@@ -240,13 +240,13 @@ def _digest(text: str) -> str:
 
 
 NARROW_COLUMNS = 4
-"""Largest number of columns of a count picture that is drawn beside others."""
+"""Largest number of columns at which a picture of counts is drawn beside other blocks."""
 
 NARROW_TABLE = 60
 """Largest number of letters in a row of a table that stands beside other sections."""
 
 MANY_NOTES = 4
-"""Number of consecutive notes from which they are set in two columns on wide screens."""
+"""Number of consecutive notes from which notes are set in two columns on wide screens."""
 
 
 def _sections(parts: Parts) -> Iterator[str]:
@@ -373,7 +373,7 @@ def _scrolling(what: str) -> str:
 
 
 def _class_of(cells: Sequence[str]) -> str:
-    """Return the CSS classes of a column: text if no cell is a number or lines break, long if they do."""
+    """Return the CSS classes of a column: text if no cell is a number, text and long if a cell is long."""
     is_number = any(
         (cell[:1].isdigit() and not COUNTED.match(cell)) or cell[:1] in {"-", "+", "−"}
         for cell in cells
@@ -391,7 +391,7 @@ def _whole_words(cells: Sequence[str]) -> str:
 
 
 def _parted(cell: str) -> str:
-    """Return a cell as HTML, in which lines may end after an underscore or a slash."""
+    """Return a cell as HTML in which a line may break after an underscore or a slash."""
     return "<wbr>".join(map(escape, re.split(r"(?<=[_/])", cell)))
 
 

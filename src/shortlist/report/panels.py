@@ -137,7 +137,7 @@ def _intervals(told: Mapping[str, Any]) -> str:
 
 
 def _chart(told: Mapping[str, Any]) -> Chart:
-    """Return a picture of price against accuracy of all panels and judges, and of this panel as measured.
+    """Return a picture of accuracy against price for all panels and judges, and for this panel as measured.
 
     With a third objective the points are not joined by steps.
     """

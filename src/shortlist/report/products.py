@@ -17,7 +17,7 @@ from shortlist.results.front import Front
 from shortlist.results.picking import Pick
 
 MOST_BRANCHES = 3000
-"""Number of features above which a tree shows only the chosen ones."""
+"""Number of features above which a tree shows only the chosen features."""
 
 MOST_PARTS = 6
 """Largest number of features of the pick listed at the beginning of a page."""
@@ -35,9 +35,9 @@ def product_parts(
     Raises BadInputError if the features of the front are not those of the model.
 
     `front`: front of products. `model`: feature model of the products; without it there is no tree.
-    `attributes`: numbers of each feature of the pick, added up per branch of the tree. By default they are
-    the objectives among the attributes in the model's own file, if they add up to the values of the point.
-    `pick`: point whose product is shown; by default the one at the knee.
+    `attributes`: numbers of each feature of the pick, added up per branch of the tree. By default these are
+    the objectives among the attributes in the model's own file, if the sums equal the values of the point.
+    `pick`: point whose product is shown; by default the point at the knee.
     """
     if model is not None and model.labels != front.candidates:
         raise BadInputError("the model must be the one that the front was made from: its features differ.")
@@ -88,9 +88,9 @@ def _picked(front: Front, pick: Pick, attributes: Mapping[str, Attribute]) -> Pa
 
 
 def _own_attributes(model: FeatureModel, pick: Pick) -> dict[str, Attribute]:
-    """Return the attributes in the model's file that add up to the values of the point.
+    """Return the attributes in the model's file whose sums equal the values of the point.
 
-    Others came from another file, or have features without a value, and are unknown here.
+    Any other attribute came from another file, or has features without a value.
     """
     table = model_attributes(model)
     names = [name for name in pick.values if name in table.columns]
@@ -106,8 +106,8 @@ def _adds_up(attribute: Attribute, pick: Pick, name: str) -> bool:
 def configuration_tree(model: FeatureModel, selected: Mask, attributes: Mapping[str, Attribute]) -> Tree:
     """Return a configuration as a tree whose branches add up attributes.
 
-    `model`: with a root. `selected`, ``(n_features,)``: mask of the selected features. `attributes`: each
-    branch shows the sum over its own feature and all selected ones below.
+    `model`: with a root. `selected`, ``(n_features,)``: mask of the selected features. `attributes`:
+    attributes to add up; each branch shows the sum over its own feature and all selected features below.
     """
     assert model.root is not None, "a model without a tree has no branches"
     below: dict[int, list[int]] = {}

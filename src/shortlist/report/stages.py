@@ -51,7 +51,7 @@ MOST_FEATURES = 40
 def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None" = None) -> Parts:
     """Return the parts of a page about a multi-stage classifier.
 
-    `classifier`: fitted; it may have a front without a point that meets the request. `staged`: its figures on
+    `classifier`: fitted; no point of its front may meet the request. `staged`: figures of the classifier on
     the rows that measure.
     """
     front = classifier.front_
@@ -75,7 +75,7 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
 
 
 def _taken_by(classifier: "MultiStageClassifier") -> str:
-    """Return the name of the rule that takes the predicting point; ``number`` for the user's choice."""
+    """Return the name of the rule that takes the predicting point; ``number`` if the user names the point."""
     try:
         taken = choose_point(classifier.front_, classifier.pick, classifier.limits)
     except UnmetChoiceError:
@@ -114,7 +114,7 @@ def units_of_rows(
 ) -> dict[str, tuple[float | None, float]]:
     """Return the mean and the largest amount of every attribute per row, and the largest price.
 
-    `reached`: share of the rows that buy each stage; None: means are not known.
+    `reached`: share of the rows that buy each stage; None: the means are None.
     """
     steps = step_facts(classifier)
     found: dict[str, tuple[float | None, float]] = {"cost": (None, steps[-1]["price"])}
@@ -161,7 +161,7 @@ def _steps(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> 
 
 
 def answers_from(classifier: "MultiStageClassifier", stage: "FittedStage") -> str:
-    """Return the least probability of an answer for each class, in words; once if it is the same for all."""
+    """Return the least probability of an answer for each class, in words; one number if all are equal."""
     least = [max(one, stage.least) for one in classifier.model_.rule.thresholds]
     if classifier.errors_ is not None and classifier.errors_.hand_over is None and stage.least == 0:
         return ALL

@@ -12,12 +12,12 @@ from shortlist.results.intervals import Z
 from shortlist.results.measured_again import Figure, share
 
 Confusion: TypeAlias = Sequence[Sequence[float]]
-"""Number of rows by true class and answer, ``(n_classes, n_classes + 1)``; the last column has rows without
-an answer. With repeated choice these are means over its partitions, not always integers.
+"""Number of rows by true class and answer, ``(n_classes, n_classes + 1)``; the last column counts rows
+without an answer. With repeated choice the numbers are means over partitions, and may be fractions.
 """
 
 UNEQUAL = 1.5
-"""Ratio of the most frequent to the rarest class above which classes are unequal."""
+"""Ratio of the most frequent to the rarest class above which class sizes count as unequal."""
 
 
 def confusion_of(
@@ -25,8 +25,8 @@ def confusion_of(
 ) -> tuple[tuple[float, ...], ...]:
     """Count rows by class and answer; rows of an unknown class are left out.
 
-    `truth`, `said`, ``(times * n_rows,)``: class indices; -1 for an unknown class, and for no answer.
-    `times`: number of measurements of each row.
+    `truth`, `said`, ``(times * n_rows,)``: class indices. In `truth`, -1 stands for an unknown class; in
+    `said`, -1 stands for no answer. `times`: number of measurements of each row.
 
     >>> confusion_of(np.array([0, 0, 1]), np.array([0, 1, -1]), 2)
     ((1, 1, 0), (0, 0, 1))
@@ -62,7 +62,7 @@ class ClassShare:
     n_rows: float
     right: Figure
     wrong: Figure
-    """Share answered with another class: misses, if this is the positive class."""
+    """Share answered with another class; these rows are misses if the class is the positive class."""
     unanswered: Figure
 
     def as_dict(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def class_shares(confusion: Confusion, labels: Sequence[Any]) -> list[ClassShare
 def cost_of_errors(confusion: Confusion, costs: NDArray[np.float64]) -> Figure:
     """Return the mean cost of a row of known class, with its normal interval at 95 %.
 
-    `costs`: cost of each answer, and of none, by class, ``(n_classes + 1, n_classes)``.
+    `costs`, ``(n_classes + 1, n_classes)``: cost of each answer by true class; the last row is for no answer.
 
     >>> cost, *interval = cost_of_errors([[90, 0, 0], [1, 9, 0]], np.array([[0.0, 10], [1, 0], [1, 10]]))
     >>> cost, [round(end, 4) for end in interval]
@@ -116,9 +116,9 @@ def are_unequal(confusion: Confusion) -> bool:
 
 
 def shown_positive(confusion: Confusion, positive: int | None = None) -> int | None:
-    """Return which of two classes has its recall shown; None if accuracy is enough.
+    """Return the index of the class whose recall is shown, of two classes; None if accuracy is enough.
 
-    It is the positive class if that is named, and else the rarer of unequal classes.
+    The class is `positive` if it is given, else the rarer class if class sizes are unequal.
 
     >>> shown_positive([[20, 0, 0], [0, 80, 0]]), shown_positive([[20, 0, 0], [0, 80, 0]], positive=1)
     (0, 1)

@@ -1,4 +1,4 @@
-"""Tables of customers: one row each, with wanted and unwanted features and limits."""
+"""Tables of customers: a row for each customer, with wanted and unwanted features and limits."""
 
 import re
 from collections import Counter
@@ -69,20 +69,21 @@ def read_customers(
 ) -> tuple[Customer, ...]:
     """Read a table of customers from a file, or from standard input for ``-``.
 
-    Each row is a customer, and the first column has the names, whatever its heading. A column with the name
-    of a feature has yes if it is wanted, no if it is unwanted, and nothing if neither. A column such as
-    ``most cost``, ``cost at most``, ``cost <=``, ``least hours`` or ``hours >=`` has numbers that are
-    limits. In a column with the name of an objective alone each number has its operator, as in ``<= 100``.
-    ``weight of cost`` has weights. Columns ``wanted``, ``unwanted``, ``most`` and ``least`` hold lists,
-    such as ``GPS, MP3`` and ``cost 100, grams 80``. Tables with one column per customer are transposed.
+    Each row is a customer, and the first column has the names, whatever its heading. In a column named like a
+    feature, yes means wanted, no means unwanted, and an empty cell means neither. A column such as ``most
+    cost``, ``cost at most``, ``cost <=``, ``least hours`` or ``hours >=`` has numbers that are limits. In a
+    column named like an objective, without an operator in the heading, each cell has an operator and a
+    number, as in ``<= 100``. ``weight of cost`` has weights. Columns ``wanted``, ``unwanted``, ``most`` and
+    ``least`` hold lists, such as ``GPS, MP3`` and ``cost 100, grams 80``. Tables with one column per customer
+    are transposed.
 
     Names are found as written, then without case, spaces and signs. Formats are those of
     :func:`shortlist.tables.files.read_table_file`; ``ja``, ``nein``, ``x``, ``true``, 1 and 0 are words for
     yes and no.
 
-    Of repeated limits the tighter one counts. Raises BadFileError if a cell cannot be read, a number is
-    2^53 or more in size, or a column is ambiguous. It is raised too if a column without a known name holds
-    wishes, or has nearly a known name.
+    Of repeated limits the tighter one counts. Raises BadFileError if a cell cannot be read, a number is 2^53
+    or more in size, or a column is ambiguous. BadFileError is raised too if a column of unknown name holds
+    wishes, or its name is close to a known name.
 
     `features`: names, in order. `quantities`: names of objectives and attributes for limits. `notes`:
     receives a sentence about the reading.
@@ -119,14 +120,14 @@ class _Reader:
         self.columns: list[_Column] = []
 
     def is_turned(self, rows: Sequence[Sequence[str]]) -> bool:
-        """Whether the first column, and not the first row, has the names of features and limits."""
+        """Whether the names of features and limits are in the first column, and not in the first row."""
         across, down = rows[0][1:], [row[0] for row in rows[1:]]
         return not any(map(self._readings, across)) and any(
             {"feature", "limit"} & {one.role for one in self._readings(cell)} for cell in down
         )
 
     def customers(self, table: Sequence[tuple[int, list[str]]]) -> tuple[Customer, ...]:
-        """Return the customers of the rows, the header first."""
+        """Return the customers of a table; the first of its rows is the header."""
         self.header = table[0][1]
         cells = [[row[place] for _, row in table[1:]] for place in range(len(self.header))]
         for place, title in enumerate(self.header):
@@ -191,7 +192,7 @@ class _Reader:
         )
 
     def _unread(self, place: int, title: str, filled: Sequence[str], *, is_answers: bool) -> _Column:
-        """Return the column of an unknown heading: names of customers, or a column left out."""
+        """Return the meaning of a column with an unknown heading: names of customers, or left out."""
         if title.casefold() in _NAMES:
             return _Column("other" if self._is_named else "name")
         is_number = all(cell.isdigit() for cell in filled) and len(set(filled)) == len(filled)
@@ -227,7 +228,7 @@ class _Reader:
         return list(dict.fromkeys(found))
 
     def _directed(self, text: str) -> list[_Column]:
-        """Return the possible limits of a heading without brackets, the most likely first."""
+        """Return the possible limits meant by a heading without brackets, the most likely limit first."""
         return [
             _Column("limit", (self.quantities[place], sign))
             for sign, words in _DIRECTIONS.items()
@@ -295,7 +296,7 @@ class _Reader:
             seen[one] = title
 
     def _refuse_zeros(self, cells: Sequence[Sequence[str]]) -> None:
-        """Refuse features with 1 and 0 only, as 0 may mean unwanted or indifferent."""
+        """Refuse columns of features that contain 1 and 0 only, as 0 may mean unwanted or indifferent."""
         answers = {
             cell
             for one, column in zip(self.columns, cells, strict=True)
@@ -334,7 +335,7 @@ class _Reader:
         return Customer(name, tuple(features), _tightest(limits), weights)
 
     def _literals(self, column: _Column, cell: str, what: str) -> list[int]:
-        """Return the features of a cell: i + 1 for feature i wanted, -(i + 1) for unwanted."""
+        """Return the wishes of a cell: i + 1 if feature i is wanted, -(i + 1) if it is unwanted."""
         if column.role == "feature":
             return _answer(cell, column.what, what)
         if column.role not in {"wanted", "unwanted"}:
@@ -394,7 +395,7 @@ def _tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
 
 
 def _without(text: str, words: Sequence[str], *, before: bool, behind: bool) -> list[str]:
-    """Return a text without one of some words at its beginning or end."""
+    """Return the forms of a text without a word at its beginning or end, one form for each matching word."""
     found = []
     for word in words:
         gap = "" if not word[-1].isalpha() and not word.endswith(".") else " "
@@ -410,7 +411,10 @@ def _plain(text: str) -> str:
 
 
 def _found(name: str, known: Sequence[str]) -> int | None:
-    """Return the index of a name as written, else of the only one equal without case, spaces and signs."""
+    """Return the index of a name in `known`; None if there is none.
+
+    A name is found as written, else as the only known name that is equal without case, spaces and signs.
+    """
     if name in known:
         return known.index(name)
     plain = _plain(name)
@@ -419,7 +423,10 @@ def _found(name: str, known: Sequence[str]) -> int | None:
 
 
 def _parts(cell: str) -> list[str]:
-    """Return the parts of a list, split at semicolons, bars or line ends, else at commas before no digit."""
+    """Return the parts of a list.
+
+    The list is split at semicolons, bars or line ends; without such signs, at commas that no digit follows.
+    """
     parts = re.split(r"[;|\n]", cell)
     if len(parts) == 1:
         parts = re.split(r",(?!\d)", cell)
@@ -439,7 +446,10 @@ def _answer(cell: str, feature: int, what: str) -> list[int]:
 
 
 def _number(text: str) -> Decimal | None:
-    """Return a number written by people; None if it is none or ambiguous; infinity if too large."""
+    """Return a number in people's notation; None if the text is no number or ambiguous.
+
+    A number that is too large becomes infinity.
+    """
     plain = readings(text)
     if len(plain) != 1:
         return None
@@ -457,7 +467,7 @@ def _needed(cell: str, what: str) -> Decimal:
 
 
 def _within(number: Decimal, cell: str, what: str) -> Decimal:
-    """Return a number that a double represents exactly; refuse others."""
+    """Return a number that a double represents exactly; refuse any other number."""
     if abs(number) >= LARGEST_INTEGER:
         raise BadFileError(
             f"{what} must be a number below {LARGEST_INTEGER:,} in size, with at most {MOST_PLACES:,} "

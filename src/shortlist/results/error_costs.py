@@ -1,4 +1,4 @@
-"""Costs of errors, as integers: one for each pair of answer and true class."""
+"""Costs of errors, as integers: one cost for each pair of answer and true class."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -12,16 +12,16 @@ from shortlist.errors import BadInputError
 LARGEST_COST = 10**6
 
 ErrorCosts: TypeAlias = Mapping[tuple[str | None, str], int]
-"""Cost of answering the first class if the second is the truth. As the answer, None stands for every other
-one, "" for no answer. Errors without an entry cost 1.
+"""Cost of an error by pair of answer and true class. The answer None stands for every answer without its own
+entry, and the answer "" for no answer. Errors without an entry cost 1.
 """
 
 
 def losses_of(costs: ErrorCosts, labels: Sequence[str], argument: str = "error_costs") -> NDArray[np.int64]:
     """Return the cost of each answer for each true class, ``(n_classes + 1, n_classes)``.
 
-    The last row is no answer, which by default costs as much as the worst answer. Raises BadInputError if a
-    class is unknown, or a cost is no integer from 0 to a million.
+    The last row is for no answer, which by default costs as much as the dearest answer. Raises BadInputError
+    if a class is unknown, or a cost is no integer from 0 to a million.
 
     >>> losses_of({(None, "ill"): 10}, ["healthy", "ill"]).tolist()
     [[0, 10], [1, 0], [1, 10]]
@@ -67,7 +67,7 @@ def costs_by_class(
 ) -> tuple[int, ...]:
     """Return the cost of a wrong answer for each true class, if all wrong answers cost the same.
 
-    Raises BadInputError if a right answer costs something, an error nothing, or errors of one class differ
+    Raises BadInputError if a right answer has a cost, an error has cost 0, or errors about one class differ
     in cost.
     """
     losses, n = losses_of(costs, labels, argument), len(labels)

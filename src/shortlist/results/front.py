@@ -60,7 +60,7 @@ class Front:
     columns : tuple of str
         Names of all columns of a program, in its order; empty for other fronts.
     continuous : ndarray of float, shape (n_points, n_continuous_columns), or None
-        Values of the columns of a program that are no candidates, in its order; NaN if unknown.
+        Values of a program's columns that are no candidates, in the program's order; NaN if unknown.
     """
 
     objectives: tuple[Objective, ...]
@@ -115,8 +115,8 @@ class Front:
     ) -> Self:
         """Make a front from values in the user's signs and units, ``(n_points, n_objectives)``.
 
-        Of rows with equal values only the first one stays, with its decision. The caller ensures that
-        points are mutually non-dominated; this is not checked.
+        Of rows with equal values only the first row stays, with its decision. The caller ensures that points
+        are mutually non-dominated; this is not checked.
         """
         values = np.asarray(values, dtype=np.float64).reshape(-1, len(objectives)) + 0.0  # no negative zeros
         decisions = np.asarray(decisions).reshape(len(values), len(candidates))
@@ -149,7 +149,7 @@ class Front:
 
     @property
     def points(self) -> Points:
-        """Values as scaled integers, minimised; every objective must have an integer scale."""
+        """Values as scaled integers to minimise; every objective must have an integer scale."""
         if any(objective.scale is None for objective in self.objectives):
             raise BadInputError(
                 "this front has real-valued objectives, so it has no integer points. Use values."
@@ -222,7 +222,7 @@ class Front:
         return self.point(index, asked.rule)
 
     def point(self, index: int, rule: str = "number") -> Pick:
-        """Return the point of an index, from 0; `rule`: name of the rule behind it."""
+        """Return the point of an index, counted from 0; `rule`: name of the rule that chose the index."""
         values = dict(zip(self.names, self.values[index].tolist(), strict=True))
         return Pick(index=index, values=values, decision=self.decisions[index], rule=rule)
 
@@ -236,7 +236,7 @@ class Front:
         """Write the front as Parquet: a column per objective, `decision` as a list, the rest as metadata.
 
         A path that ends in ``.csv`` or ``.xlsx`` gets a table for people and spreadsheets instead, see
-        :func:`shortlist.results.front.front_header`. It has no proof and cannot be loaded again.
+        :func:`shortlist.results.front.front_header`. Such a table has no proof and cannot be loaded again.
         """
         if Path(path).suffix.casefold() in SPREADSHEET_ENDINGS:
             save_rows(path, front_header(self), front_rows(self))
@@ -269,7 +269,7 @@ class Front:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a front that :meth:`save` wrote; anything else is a :class:`BadFileError`."""
+        """Read a front that :meth:`save` wrote; raise :class:`BadFileError` for any other file."""
         table = read_parquet(path)
         try:
             header = json.loads((table.schema.metadata or {})[b"shortlist"])
@@ -316,13 +316,13 @@ COMMITTEES = "committees"
 """Method of fronts whose decisions are committees."""
 
 PROGRAM = "program"
-"""Fact of a front whose candidates are the columns of a program."""
+"""Name of a front's fact: whether its candidates are the columns of a program."""
 
 STAGED_METHODS = ("emsco", "enumerate", "windows")
 """Methods whose decisions are the stage of each feature, from 0; -1 for a feature that is never bought."""
 
 HELD_OUT = ("coverage", "accuracy", "cost", "n_rows")
-"""Columns of a table with figures of stages on held-out rows."""
+"""Columns of a table for the figures of stages on held-out rows."""
 
 
 def without_promises(front: Front) -> Front:
@@ -334,13 +334,13 @@ def without_promises(front: Front) -> Front:
 def front_header(front: "Front") -> list[str]:
     """Return the headings of a front's table: the point's number, each objective, and each candidate.
 
-    Numbers are the indices in the saved front, from 0, so that a point has the same one everywhere.
-    Headings are such as ``objective: min cost``. For products they are such as ``feature: GPS``, with 1 for
-    selected and 0 for deselected. For stages they are such as ``stage of: age``, with the stage from 1 and
-    nothing for a feature that is never bought. With promises, ``promised`` is 1 for points that keep the
-    promise and 0 for others. Figures on held-out rows have columns such as ``held out: coverage``. As every
-    heading begins with a fixed word and all other cells are numbers, no name can become a formula in a
-    spreadsheet.
+    A point's number is its index in the saved front, from 0, so that a point has the same number everywhere.
+    An objective has a heading such as ``objective: min cost``. A feature of products has a heading such as
+    ``feature: GPS``, with 1 for selected and 0 for deselected. A feature of stages has a heading such as
+    ``stage of: age``, with the stage from 1, and an empty cell if the feature is never bought. With promises,
+    ``promised`` is 1 for points that keep the promise and 0 for other points. Figures on held-out rows have
+    columns such as ``held out: coverage``. As every heading begins with a fixed word and all other cells are
+    numbers, no name can become a formula in a spreadsheet.
 
     >>> import numpy as np
     >>> from shortlist.results.front import Front
@@ -366,7 +366,7 @@ def _names(front: "Front") -> Sequence[str]:
 
 
 def values_at(front: "Front", point: int) -> dict[str, int | float]:
-    """Return the value of each candidate at a point, or of all columns of a program."""
+    """Return the value of each candidate at a point; for a program, of all its columns."""
     chosen: dict[str, int | float] = dict(zip(front.candidates, front.decisions[point].tolist(), strict=True))
     if front.continuous is None:
         return chosen
@@ -375,7 +375,7 @@ def values_at(front: "Front", point: int) -> dict[str, int | float]:
 
 
 def chosen_at(front: "Front", point: int) -> list[str]:
-    """Return the choice at a point, by its index: names, with the value unless it is 1.
+    """Return the chosen names at the point of an index; a value other than 1 is added to the name.
 
     >>> import numpy as np
     >>> from shortlist.results.objective import Objective
@@ -395,7 +395,7 @@ def chosen_at(front: "Front", point: int) -> list[str]:
 
 
 def front_rows(front: "Front") -> "Iterator[list[Cell]]":
-    """Yield a row per point; values are written so that reading them back gives the same numbers."""
+    """Yield a row per point; reading a written value gives the same number."""
     staged = front.method in STAGED_METHODS
     whole = [objective.scale == 1 for objective in front.objectives]
     for point, (values, decision) in enumerate(

@@ -31,21 +31,25 @@ class PointFate:
 
     fate: Fate
     """``SAME``: the same choice with the same values. ``CHANGED``: the same choice with other values.
-    ``REPLACED``: the same values, with another choice. ``DOMINATED``: its choice is not listed, and a
-    present point dominates its values. ``GONE``: its choice is not listed, and no present point is as good.
-    ``NEW``: neither its choice nor its values were listed. As a front lists one of several choices with
-    equal values, an unlisted choice may be such a one.
+    ``REPLACED``: the same values, with another choice. ``DOMINATED``: the choice is missing in the present
+    front, and a present point dominates its values. ``GONE``: the choice is missing, and no present point
+    dominates or equals its values. ``NEW``: neither choice nor values were in the earlier front. As a front
+    holds one of several choices with equal values, a missing choice may still be possible.
     """
     before: int | None
     """Index of the point in the earlier front; None for a new point."""
     now: int | None
-    """Index in the present front; of a dominated point that of its first dominator; None if it is gone."""
+    """Index in the present front; for a dominated point, the index of its first dominator; None for a point
+    that is gone.
+    """
     changes: dict[str, float]
-    """Increase of the value by objective, rounded once; empty unless the point has both values."""
+    """Increase of each objective's value, by name, rounded once; empty if the point is missing in one of the
+    fronts.
+    """
 
 
 def point_changes(front: Front, first: int, second: int) -> dict[str, float]:
-    """Return the increase from the first to the second point by objective, rounded once."""
+    """Return the increase of each objective from the first to the second point, rounded once."""
     changes = {}
     for goal, ends in zip(front.objectives, front.values[[first, second]].T.tolist(), strict=True):
         was, is_now = _exact(ends, goal.scale)
@@ -54,7 +58,7 @@ def point_changes(front: Front, first: int, second: int) -> dict[str, float]:
 
 
 def choice_changes(front: Front, first: int, second: int) -> dict[str, tuple[Any, Any]]:
-    """Return the candidates with different values at two points, or program columns, with both values.
+    """Return the candidates, or columns of a program, that differ between two points, with both values.
 
     If the members of a committee vote, the threshold of votes is reported as ``votes above``.
     """
@@ -74,16 +78,17 @@ def front_differences(before: Front, now: Front) -> list[PointFate]:
     """Return the fate of every point of an earlier front, and the new points.
 
     Points are matched by their choices, by name; a candidate of only one front counts as not chosen in the
-    other. The rest are matched by their values. Values are compared exactly: as integers of both scales, or
-    as doubles for an objective without a scale. Raises BadInputError if the objectives differ, or one front
-    is of stages and the other is not.
+    other front. Points without an equal choice are matched by their values. Values are compared exactly: as
+    integers of both scales, or as doubles for an objective without a scale. Raises BadInputError if the
+    objectives differ, or one front is of stages and the other is not.
 
     `before`, `now`: fronts with the same objectives in any order, for instance before and after a change of
     prices or of a model.
 
     Takes O(n_before · n_now · n_objectives) time if every point has to be compared for dominance.
 
-    Earlier points come in the order of their indices, then the new ones in the order of theirs.
+    The result has the earlier points in the order of their indices, then the new points in the order of their
+    indices.
     """
     order = _matching_objectives(before, now)
     columns = [_exact_columns(before, now, own, other) for own, other in enumerate(order)]
@@ -115,7 +120,7 @@ def front_differences(before: Front, now: Front) -> list[PointFate]:
 
 
 def _matching_objectives(before: Front, now: Front) -> list[int]:
-    """Return the index in the present front of each objective of the earlier one."""
+    """Return, for each objective of the earlier front, its index in the present front."""
     goals = [{(goal.sense, goal.name) for goal in front.objectives} for front in (before, now)]
     if goals[0] != goals[1]:
         told = [all_of(f"{goal.sense} {goal.name}" for goal in front.objectives) for front in (before, now)]
@@ -163,7 +168,10 @@ def _exact_columns(before: Front, now: Front, own: int, other: int) -> tuple[lis
 def _same_choices(
     before: Front, now: Front, old: Sequence[tuple[float, ...]], new: Sequence[tuple[float, ...]]
 ) -> dict[int, int]:
-    """Return pairs of indices of points with equal choices, each once, pairs with equal values first."""
+    """Return pairs of indices of points with equal choices; pairs with equal values come first.
+
+    Every point is in one pair at most.
+    """
     common = [name for name in before.candidates if name in set(now.candidates)]
     voted = all(front.extras.get("thresholds") is not None for front in (before, now))
     keys = [_choice_keys(front, common, voted=voted) for front in (before, now)]
@@ -183,7 +191,7 @@ def _same_choices(
 
 
 def _choice_keys(front: Front, common: Sequence[str], *, voted: bool) -> list[bytes | None]:
-    """Return the choice of the common candidates at each point; None if it has another candidate."""
+    """Return the choice of the common candidates at each point; None if another candidate is chosen."""
     nothing = -1 if front.method in STAGED_METHODS else 0
     place = {name: number for number, name in enumerate(front.candidates)}
     own = np.array([name not in set(common) for name in front.candidates], dtype=bool)
@@ -201,7 +209,8 @@ def _first_dominating(
 ) -> list[int | None]:
     """Return the first present point that dominates each of the given earlier points; None if none does.
 
-    None of the given points has the values of a present point, so a present one that is no worse dominates.
+    No given point has the same values as a present point, so a present point dominates if it is at least as
+    good in each objective.
     """
     ranks = [_ranks(*column, sign=goal.sign) for column, goal in zip(columns, before.objectives, strict=True)]
     old, new = (np.column_stack([both[side] for both in ranks]) for side in (0, 1))
@@ -213,7 +222,7 @@ def _first_dominating(
 
 
 def _ranks(old: list[float], new: list[float], *, sign: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the ranks of values among those of both fronts, lower for better."""
+    """Return the ranks of the values of two fronts among all values together; a lower rank is better."""
     order = {value: sign * rank for rank, value in enumerate(sorted({*old, *new}))}
     return (
         np.array([order[value] for value in old], dtype=np.int64),

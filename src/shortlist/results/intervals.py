@@ -18,14 +18,14 @@ CONFIDENCE = 0.95
 """Confidence level of all intervals."""
 
 Z = float(ndtri(0.5 + CONFIDENCE / 2))
-"""Half-width of a normal interval, in standard errors."""
+"""Half-width of a normal interval at the level :data:`CONFIDENCE`, in standard errors."""
 
 Interval = tuple[float, float]
 """Lower and upper end of an interval."""
 
 
 def with_interval(value: float, interval: Interval, digits: str = ".4g", ends: str = ".3g") -> str:
-    """Return a number and its interval in words; large ones as integers.
+    """Return a number and its interval in words; large numbers are written as integers.
 
     >>> with_interval(0.925, (0.9071, 0.9399)), with_interval(1202.5, (1190.2, 1215.0))
     ('0.925 (0.907 to 0.94)', '1202 (1190 to 1215)')
@@ -38,7 +38,8 @@ def with_interval(value: float, interval: Interval, digits: str = ".4g", ends: s
 def wilson_interval(n_right: float, n_rows: float) -> Interval:
     """Return Wilson's score interval (1927) of a share, at 95 %.
 
-    `n_right`, `n_rows`: number of right rows, and of all rows; fractional if several rows are one case.
+    `n_right`, `n_rows`: number of right rows, and of all rows; the numbers may be fractions if several rows
+    are one case.
 
     >>> [round(end, 3) for end in wilson_interval(9, 10)]
     [0.596, 0.982]
@@ -55,9 +56,9 @@ def wilson_interval(n_right: float, n_rows: float) -> Interval:
 def mean_share_interval(n_right: Sequence[float], n_rows: Sequence[float]) -> Interval:
     """Return the interval, at 95 %, of the mean of independent shares, such as the recalls of classes.
 
-    Square and add (Newcombe, 1998; MOVER of Zou and Donner, 2008): the distances of each share from the ends
-    of its Wilson interval are squared and added; their root, divided by the number of shares, is the distance
-    of the mean from its ends.
+    The method is to square and add (Newcombe, 1998; MOVER of Zou and Donner, 2008). The distances of the
+    shares from the lower ends of their Wilson intervals are squared and added. The root of this sum, divided
+    by the number of shares, is the distance of the mean from its lower end; upper ends are treated alike.
 
     `n_right`, `n_rows`: numbers by class; every class has at least one row.
 
@@ -73,9 +74,9 @@ def mean_share_interval(n_right: Sequence[float], n_rows: Sequence[float]) -> In
 
 
 def most_unseen(n_rows: int) -> float:
-    """Return the largest share, at 95 %, of rows of a kind that is missing in a sample of `n_rows`.
+    """Return the largest share, at 95 %, that rows missing from a sample of `n_rows` may have.
 
-    It is the upper end of the exact interval of :cite:t:`Clopper1934`, about 3.7 / n_rows.
+    The share is the upper end of the exact interval of :cite:t:`Clopper1934`, about 3.7 / n_rows.
 
     >>> round(most_unseen(100), 4)
     0.0362
@@ -84,7 +85,7 @@ def most_unseen(n_rows: int) -> float:
 
 
 def by_case(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
-    """Return the sum of numbers per case; cases are the different groups."""
+    """Return the sum of numbers per case; rows with equal entries in `groups` are one case."""
     if groups is None:
         return values
     _, places = np.unique(groups, return_inverse=True)
@@ -94,7 +95,8 @@ def by_case(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
 def clustered_error(residuals: Floats, groups: NDArray[np.int64] | None) -> float:
     """Return the standard error of a mean from residuals, each row's difference from its expectation.
 
-    It is the linearised one of a ratio (Cochran 1977), with the divisor n - 1 if no case repeats.
+    The error is the linearised standard error of a ratio (Cochran 1977); if no case repeats, the divisor is n
+    - 1.
     """
     sums = by_case(residuals, groups)
     n = len(sums)
@@ -106,8 +108,8 @@ def mean_error(
 ) -> float:
     """Return the standard error of a mean over rows; rows of one group are one sample.
 
-    `values`, ``(n_rows,)``: numbers of the rows. `strata`: class of each row, if the shares of the classes
-    are taken as given, so that only differences within each class count.
+    `values`, ``(n_rows,)``: numbers of the rows. `strata`: class of each row, where the shares of the classes
+    count as known; then only differences within a class count. `groups`: group of each row.
     """
     own = np.zeros(len(values), dtype=np.int64) if strata is None else strata
     means = np.bincount(own, weights=values) / np.maximum(1, np.bincount(own))
@@ -125,15 +127,14 @@ def interval_of_mean(
 ) -> Interval:
     """Return the interval, at 95 %, of the mean of bounded numbers.
 
-    It is the normal one. If all numbers are equal, their variation is unknown: then the share
+    The interval is the normal one. If all numbers are equal, their variation is unknown: then the share
     :func:`most_unseen` of all rows is assumed to lie at the bounds.
 
-    Prices have this interval: those of stages in multistage/predict/stage_answers.py, and those of panels
-    in panels/figures.py. A panel without hold-out cases takes the wider of this and
-    :func:`interval_over_folds`.
+    Prices of stages (multistage/predict/stage_answers.py) and of panels (panels/figures.py) have this
+    interval. A panel without hold-out cases takes the wider of this interval and :func:`interval_over_folds`.
 
-    `least`, `most`: the bounds, ``(1,)``, or those of the rows of each class, ``(n_classes,)``. `strata`,
-    `groups`: as in :func:`mean_error`. `times`: number of values of each row.
+    `least`, `most`: the bounds of all rows, ``(1,)``, or of the rows of each class, ``(n_classes,)``.
+    `strata`, `groups`: as in :func:`mean_error`. `times`: number of values of each row.
     """
     own = np.zeros(len(values), dtype=np.int64) if strata is None else strata
     wide = Z * math.sqrt(times) * mean_error(values, own, groups)
@@ -150,12 +151,14 @@ def interval_of_mean(
 
 
 def interval_over_folds(values: Floats, folds: NDArray[np.int64]) -> Interval:
-    """Return the interval, at 95 %, of a mean by the variation of folds, each fitted without its rows.
+    """Return the interval, at 95 %, of a mean, from the variation between folds.
 
-    It is that of Student's t over the means of the folds, around the mean of all numbers. The variation
-    over models fitted on other cases stands for the variation on new cases.
+    The interval is that of Student's t over the means of the folds, around the mean of all numbers. The model
+    of each fold was fitted without the fold's rows. The variation between these models stands for the
+    variation on new cases.
 
-    `values`, `folds`, ``(n_rows,)``: numbers, and the fold of each, at least two folds.
+    `values`, ``(n_rows,)``: numbers. `folds`, ``(n_rows,)``: fold of each number; there are at least two
+    folds.
 
     >>> low, high = interval_over_folds(np.array([1.0, 3.0, 2.0, 2.0]), np.array([0, 1, 2, 2]))
     >>> round(low, 2), round(high, 2)
@@ -168,10 +171,10 @@ def interval_over_folds(values: Floats, folds: NDArray[np.int64]) -> Interval:
 
 
 CHANCE = 0.05
-"""P-value above which a difference may be chance."""
+"""P-value above which chance may explain a difference."""
 
 MARGIN = 0.01
-"""Margin in the objective by which a worse value is as good: for accuracy one point."""
+"""Margin in the objective within which a worse value counts as good as the other; for accuracy, one point."""
 
 N_DRAWS = 20_000
 """Number of random sign vectors in a permutation test."""
@@ -180,8 +183,8 @@ N_DRAWS = 20_000
 def sign_flip_p(sums: Floats) -> float:
     """Return the two-sided p-value of paired differences under random signs.
 
-    Differences of one size, such as those of right and wrong, have McNemar's exact p-value. For others
-    signs are drawn with a fixed seed.
+    If all differences other than 0 have the same size, such as differences of right and wrong, the p-value is
+    McNemar's exact one. Otherwise signs are drawn with a fixed seed.
 
     >>> sign_flip_p(np.array([1.0, 1.0, 1.0, 0.0, -1.0])), sign_flip_p(np.zeros(3))
     (0.625, 1.0)
@@ -212,11 +215,11 @@ class Kind(StrEnum):
     WORSE = "worse"
     """The choice is worse, beyond chance."""
     AS_GOOD = "as-good"
-    """The choice is cheaper, and by the interval worse by at most the margin."""
+    """The choice is cheaper, and by the interval at most the margin worse."""
     CHEAPER = "cheaper"
-    """The choice is cheaper, and by the interval perhaps worse by more than the margin."""
+    """The choice is cheaper, and by the interval it may be more than the margin worse."""
     UNDECIDED = "undecided"
-    """The choice is not cheaper, and its advantage may be chance."""
+    """The choice is not cheaper, and chance may explain its advantage."""
     NO_BETTER = "no-better"
 
     @property
@@ -230,9 +233,9 @@ class Difference:
     """Advantage of a choice over an alternative on the same rows, in the objective.
 
     `gain`, `interval`: mean over the rows, and its paired interval at 95 %. `p_value`: two-sided p-value
-    under random signs. `only_first`, `only_second`: number of rows that only one of them answers right.
-    `n_more`: number of further rows that would decide, if the gain stays; None if it is zero or beyond
-    chance.
+    under random signs. `only_first`, `only_second`: number of rows that only the choice, or only the
+    alternative, answers right. `n_more`: number of further rows that would decide, if the gain stays the
+    same; None if the gain is zero or beyond chance.
     """
 
     gain: float
@@ -244,7 +247,7 @@ class Difference:
 
     @property
     def within_chance(self) -> bool:
-        """Whether the difference may be chance."""
+        """Whether chance may explain the difference."""
         return self.p_value > CHANCE
 
     def turned(self) -> "Difference":
@@ -267,7 +270,10 @@ class Difference:
         return self.in_words(f"points of {what}", 100, "+.1f")
 
     def kind(self, *, cheaper: bool, margin: float = MARGIN) -> Kind:
-        """Return the verdict on a choice that is not the alternative; `cheaper`: whether it costs less."""
+        """Return the verdict on a choice other than the alternative.
+
+        `cheaper`: whether the choice costs less than the alternative.
+        """
         if not self.within_chance:
             return Kind.BETTER if self.gain > 0 else Kind.WORSE
         if cheaper:
@@ -278,11 +284,11 @@ class Difference:
 def variance_of_fits(values: Floats, parts: NDArray[np.int8], times: int = 1) -> float:
     """Return the variance of a mean over models that were fitted on other rows.
 
-    Each part was answered by a model of its own. The variance of the means of the parts is reduced by that
-    of their rows, as in an analysis of variance, and is at least zero.
+    A separate model answered each part. As in an analysis of variance, the variance of the parts' means is
+    reduced by the variance that the rows within the parts explain; the result is at least zero.
 
-    `values`, `parts`, ``(times * n_rows,)``: part of each value, -1 for none; the parts are dealt `times`
-    times.
+    `values`, `parts`, ``(times * n_rows,)``: the values, and the part of each value, -1 for no part; the
+    parts are dealt `times` times.
 
     >>> variance_of_fits(np.array([1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 1], dtype=np.int8))
     0.5
@@ -298,7 +304,7 @@ def variance_of_fits(values: Floats, parts: NDArray[np.int8], times: int = 1) ->
 
 
 def widened(value: float, interval: Interval, variance: float, ends: Interval) -> Interval:
-    """Return the interval of a value with a further variance: squares of both widths are added.
+    """Return the interval of a value widened by a further variance: the squares of the widths are added.
 
     `ends`: least and largest possible value.
 
@@ -318,14 +324,15 @@ def difference_of(
     times: int = 1,
     parts: NDArray[np.int8] | None = None,
 ) -> Difference:
-    """Compare two rules by the rows that each answers right; p is McNemar's exact one.
+    """Compare two rules by the rows that each answers right; p is McNemar's exact p-value.
 
-    `first`, `second`, ``(times * n_rows,)``: whether each rule is right. `worth`: weight of a right row in
-    the objective, times their number; by default 1, for accuracy. `times`: number of measurements of each
-    row, by repeated choice in several partitions. The mean is reported with the interval of one partition,
-    as measurements of one row are not independent; p is then the normal one, and for accuracy at least
-    McNemar's. `parts`, ``(times * n_rows,)``: part of each measurement, if both rules were fitted anew for
-    every part. The interval and p then include the variation of other fits.
+    `first`, `second`, ``(times * n_rows,)``: whether each rule is right. `worth`: weight of each right row in
+    the objective, times the number of rows; by default 1, for accuracy. `times`: number of measurements of
+    each row, by repeated choice in several partitions. With several, the mean is reported with the interval
+    of one partition, as measurements of one row are not independent; p is then the p-value of the normal
+    distribution, and for accuracy at least McNemar's p-value. `parts`, ``(times * n_rows,)``: part of each
+    measurement, if both rules were fitted anew for every part. The interval and p then include the variation
+    of other fits.
 
     >>> told = difference_of(np.array([1, 1, 1, 1, 0], dtype=bool), np.array([0, 0, 0, 1, 1], dtype=bool))
     >>> round(told.gain, 6), told.p_value, told.n_more
@@ -378,10 +385,10 @@ def mcnemar_p(only_first: int, only_second: int) -> float:
 
 
 def more_rows(gain: float, error: float, n_rows: int, p: float) -> int:
-    """Return the number of further rows with which a gain exceeds 1.96 standard errors, if it stays.
+    """Return the number of further rows with which a gain exceeds 1.96 standard errors, if the gain stays.
 
-    `p`: p-value above .05. If the gain exceeds 1.96 errors but an exact test does not confirm it, `p`
-    determines the error.
+    `p`: p-value above .05. If the gain exceeds 1.96 errors but an exact test does not confirm it, the error
+    is computed from `p`.
 
     >>> more_rows(0.02, 0.02, 500, 0.3), more_rows(0.02, 0.0102, 500, 0.07)
     (1421, 86)

@@ -1,4 +1,4 @@
-"""Figures on new rows beside the reported ones, and the check whether these still hold."""
+"""Figures on new rows beside the reported figures, and a check whether the reported figures still hold."""
 
 import math
 from collections.abc import Mapping
@@ -24,9 +24,9 @@ RIGHT_OF_ANSWERS, ERROR_COST = "right of the answers", "cost of errors a row"
 class NewRows:
     """Answers to rows of known class.
 
-    `decided`, `truth`, ``(n_rows,)``: indices of classes, -1 without an answer. `classes`: sorted classes.
-    `calls`, `prices`, ``(n_rows,)``: number of members or features asked, and their price, if known.
-    `errors`, ``(n_rows,)``: cost of the error about each row, if errors have costs.
+    `decided`, `truth`, ``(n_rows,)``: indices of classes; in `decided`, -1 stands for no answer. `classes`:
+    sorted classes. `calls`, `prices`, ``(n_rows,)``: number of members or features asked, and their price, if
+    known. `errors`, ``(n_rows,)``: cost of the error about each row, if errors have costs.
     """
 
     decided: NDArray[np.int64]
@@ -72,9 +72,10 @@ def figures_of(rows: NewRows) -> dict[str, Figure]:
 
 
 def holds(now: Figure, reported: Figure) -> bool:
-    """Whether the difference of a figure on new rows from the reported one may be chance.
+    """Whether chance may explain the difference between a figure on new rows and the reported figure.
 
-    The distances from each figure to its end nearer to the other are squared and added.
+    Each interval has one end towards the other figure; the distance from the figure to this end is its
+    half-width. The figure holds if the difference is at most the root of the sum of the squared half-widths.
 
     >>> holds((0.90, 0.87, 0.93), (0.93, 0.91, 0.95)), holds((0.80, 0.77, 0.83), (0.93, 0.91, 0.95))
     (True, False)
@@ -87,7 +88,7 @@ def holds(now: Figure, reported: Figure) -> bool:
 
 @dataclass(frozen=True)
 class MeasuredAgain:
-    """Figures on new rows, the reported ones, and a promise.
+    """Figures on new rows beside the reported figures, and a promise.
 
     `promised`: promised share of right answers, None without a promise.
     """
@@ -99,7 +100,7 @@ class MeasuredAgain:
 
     @property
     def broken(self) -> list[str]:
-        """Names of the figures that new rows contradict, beyond chance."""
+        """Names of the reported figures that new rows contradict, beyond chance."""
         return [
             name for name, told in self.reported.items() if name in self.now and not self._holds(name, told)
         ]
@@ -109,7 +110,7 @@ class MeasuredAgain:
 
     @property
     def is_worse(self) -> bool:
-        """Whether fewer rows are right than reported, or a promise is broken, beyond chance."""
+        """Whether, beyond chance, fewer rows are right than reported or a promise is broken."""
         told = self.reported.get(ACCURACY)
         lower = ACCURACY in self.broken and told is not None and self.now[ACCURACY][0] < told[0]
         return lower or self.keeps_promise is False

@@ -1,4 +1,4 @@
-"""Rows for measurement: a file of their own, a part of the table, or all rows by repeated choice."""
+"""Rows that measure a choice: rows of another file, a part of the table, or all rows by repeated choice."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ class TableRows(NamedTuple):
     y: Labels
 
     def some(self, rows: RowNumbers) -> "TableRows":
-        """Return the given rows."""
+        """Return the features and classes of the rows with the given numbers."""
         return TableRows(take_rows(self.X, rows), self.y[rows])
 
 
@@ -31,8 +31,8 @@ class Measuring:
     """Rows that measure a table's choice, and the rule of the saved model.
 
     `protocol`: ``auto`` or ``paper``. `test`: rows outside the table. `margin`: margin in the objective
-    within which worse is as good. `take`: rule whose model is saved, such as ``best_single``; by default
-    the recommended one.
+    within which a worse value counts as good. `take`: rule whose model is saved, such as ``best_single``; by
+    default the recommended rule.
     """
 
     protocol: str = AUTO

@@ -53,7 +53,7 @@ class Objective:
 
     @property
     def sign(self) -> int:
-        """Factor that converts the user's value to one to minimise: 1 or -1."""
+        """Factor that converts the user's value to a value to minimise: 1 or -1."""
         return 1 if self.sense is Sense.MIN else -1
 
 
@@ -78,7 +78,7 @@ class Limit:
 
     @property
     def sign(self) -> int:
-        """1 for a limit from above, -1 for one from below, 0 for ``==``."""
+        """Sign of the limit: 1 for an upper limit, -1 for a lower limit, 0 for ``==``."""
         return {"<": 1, ">": -1, "=": 0}[self.operator[0]]
 
     def met_by(self, values: NDArray[np.float64], scale: int | None) -> NDArray[np.bool_]:
@@ -134,7 +134,7 @@ _SENSES = {"min": Sense.MIN, "minimise": Sense.MIN, "minimize": Sense.MIN} | {
 def objective_names(text: str) -> list[tuple[Sense, str]]:
     """Split ``"min cost, max selected"`` into senses and names.
 
-    Raises BadInputError if there is none, a part lacks its sense or name, or a name repeats.
+    Raises BadInputError if there is no objective, a part lacks its sense or name, or a name repeats.
 
     >>> [(sense.value, name) for sense, name in objective_names("min cost, maximise selected")]
     [('min', 'cost'), ('max', 'selected')]

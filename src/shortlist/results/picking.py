@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from shortlist.results.intervals import Interval
 
 LimitsAsked: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
-"""Limits on objectives: by name, each in its better direction, or as texts; None for none."""
+"""Limits on objectives. A mapping gives a number by name: at most this for a minimised objective, at least
+this for a maximised one. None: no limits.
+"""
 
 PICK_RULES = ("ideal", "knee", "weights", "lexicographic")
 """Names of the rules."""
 
 AS_GOOD = "as-good"
-"""Rule for the cheapest point that is no worse than the best single choice."""
+"""Name of the rule that takes the cheapest point among the points no worse than the best single choice."""
 
 BESIDE_SINGLE = "beside_single"
 """Name of the fact of a front that was compared with the best single choice: see
@@ -34,7 +36,7 @@ BESIDE_SINGLE = "beside_single"
 """
 
 SCORE_DIGITS = 12
-"""Number of decimals of a score, the largest weight being 1, so that rounding errors make no difference."""
+"""Number of decimals of a score whose largest weight is 1; rounding errors then make no difference."""
 
 
 @saved_from("shortlist")
@@ -53,7 +55,7 @@ class Pick:
 
 
 class AskedRule(NamedTuple):
-    """Rule as typed, with the part after its colon."""
+    """Rule as the user typed it, with the part after its colon."""
 
     rule: int | str
     weights: dict[str, float] | None = None
@@ -101,26 +103,27 @@ def pick_index(
 ) -> int:
     """Return the index of the point that a rule picks.
 
-    All rules but ``lexicographic`` take objectives scaled to [0, 1] by the range of the front, 0 the best;
-    an objective with one value counts 0. Ties go to the first point, which is the best in the first
-    objectives. Raises BadInputError if the rule or an objective is unknown, the front is empty, or no point
-    is within the limits.
+    All rules but ``lexicographic`` take objectives scaled to [0, 1] by the range of the front, where 0 is the
+    best value; an objective with only one value on the front counts 0. Of tied points the first is taken.
+    Raises BadInputError if the rule or an objective is unknown, the front is empty, or no point is within the
+    limits.
 
     Takes O(n_points · n_objectives) time.
 
-    `front`: front of at least one point. `rule`, one of ``"ideal"`` and ``"knee"`` and ``"weights"`` and
-    ``"lexicographic"``: ``ideal``: smallest Euclidean distance to the ideal point. ``knee``: farthest
-    towards the ideal point from the plane through the anchors, the best point of each objective
-    (:cite:t:`Das1999`). If several planes contain them, it is the one farthest from the ideal point; if
-    none of these faces it, the plane through the unit vectors. A knee is where a small gain in any
-    objective costs much in another (:cite:t:`Branke2004`), so the ends are left out: points with the best
-    or the worst value of an objective that has three values or more on the front. If only such points are
-    allowed, only those with a worst value are left out; if all have one, none is left out. ``weights``:
-    smallest weighted sum. ``lexicographic``: best in the first objective of `order`, of these best in the
-    second, and so on. `weights`: non-negative weight per objective for ``weights`` and ``ideal``; other
-    objectives count 0. Default: all 1. `order`: objectives for ``lexicographic``; the rest follow in the
-    front's order. `limits`: only points within these limits are considered. A mapping means at most this
-    value of a minimised objective, at least this of a maximised one.
+    `front`: front of at least one point. `rule`: one of :data:`PICK_RULES`. ``ideal``: smallest Euclidean
+    distance to the ideal point. ``knee``: farthest towards the ideal point from the plane through the
+    anchors, the best point of each objective (:cite:t:`Das1999`). If several planes contain the anchors, the
+    plane farthest from the ideal point is taken; if none of these planes faces the ideal point, the plane
+    through the unit vectors is taken. A knee is a point where a small gain in any objective costs much in
+    another objective (:cite:t:`Branke2004`). So the knee is not an end: a point with the best or the worst
+    value of an objective that has three values or more on the front. If all allowed points are ends, only
+    points with a worst value are excluded; if all have a worst value, no point is excluded. ``weights``:
+    smallest weighted sum. ``lexicographic``: best in the first objective of `order`; of equal points best in
+    the second objective, and so on. `weights`: non-negative weight per objective for ``weights`` and
+    ``ideal``; objectives without a weight count 0. Default: all 1. `order`: objectives for ``lexicographic``;
+    the objectives not named follow in the front's order. `limits`: only points within these limits are
+    considered. A number in a mapping is the largest value of a minimised objective, or the least value of a
+    maximised objective.
     """
     if rule == AS_GOOD:
         return _as_good_index(front, limits)
@@ -167,8 +170,8 @@ def facts_beside_single(
     """Return the fact in a front's extras from which ``as-good`` picks.
 
     `name`: name of the best single choice. `price`: objective to save on. `differences`: advantage of each
-    point, without optimism, and its interval at 95 %. `margin`: margin within which worse is as good.
-    `by_case`: whether rows of one case were dealt together.
+    point, without optimism, and its interval at 95 %. `margin`: margin within which a worse value counts as
+    good. `by_case`: whether rows of one case were dealt together.
     """
     told = [[gain, *ends] for gain, ends in differences]
     fact = {"single": name, "price": price, "differences": told, "margin": margin}
@@ -178,8 +181,8 @@ def facts_beside_single(
 def _as_good_index(front: FrontPoints, limits: LimitsAsked) -> int:
     """Return the cheapest point that is worse than the single choice by at most the margin.
 
-    A point counts as such by the lower end of its interval. If there is none, the point with the highest
-    lower end is returned.
+    The lower end of a point's interval must be at most the margin below 0. If there is no such point, the
+    point with the highest lower end is returned.
     """
     known = front.extras.get(BESIDE_SINGLE)
     if known is None:
@@ -197,8 +200,8 @@ def _as_good_index(front: FrontPoints, limits: LimitsAsked) -> int:
 def cheapest_as_good(prices: Floats, lows: Floats, margin: float) -> int:
     """Return the index of the cheapest choice that is worse by at most a margin.
 
-    A choice counts as such by its entry in `lows`. If there is none, the index of the largest entry is
-    returned.
+    A choice is worse by at most `margin` if its entry in `lows` is at least -`margin`. If there is no such
+    choice, the index of the largest entry in `lows` is returned.
 
     `prices`, ``(n,)``: prices to minimise. `lows`, ``(n,)``: lower ends of the intervals of the
     differences.
@@ -217,11 +220,11 @@ def cheapest_as_good(prices: Floats, lows: Floats, margin: float) -> int:
 def cheapest_near_best(losses: Floats, prices: Floats, error: float | Floats) -> int:
     """Return the index of the cheapest choice with a loss within one standard error of the least.
 
-    This is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`); without an error it takes
-    the cheapest of the best. Equal prices go to the smaller loss, then to the first.
+    This is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`); with error 0 it takes the
+    cheapest choice of least loss. Equal prices go to the smaller loss, then to the first.
 
-    `losses`, `prices`, ``(n,)``: losses and prices to minimise. `error`: one number, or the error of each
-    difference.
+    `losses`, `prices`, ``(n,)``: losses and prices to minimise. `error`: the standard error of every
+    difference from the least loss, or one error for each choice, ``(n,)``.
 
     >>> cheapest_near_best(np.array([0.1, 0.12, 0.3]), np.array([5.0, 2.0, 1.0]), 0.05)
     1
@@ -233,8 +236,8 @@ def cheapest_near_best(losses: Floats, prices: Floats, error: float | Floats) ->
 def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") -> "NDArray[np.bool_]":
     """Mark the allowed points that have neither the best nor the worst value of any objective.
 
-    Objectives with fewer than three values do not count. If no point is left, only worst values exclude
-    points; if there is still none left, all are marked.
+    Objectives with fewer than three values do not count. If every allowed point is excluded, only worst
+    values exclude a point. If this excludes every allowed point too, all allowed points are marked.
     """
     # with two values both are ends
     wide = np.array([len(np.unique(column)) > 2 for column in scaled.T])
@@ -249,9 +252,9 @@ def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") ->
 def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
     """Return the positive normal of the plane through the best point of each objective; else all ones.
 
-    Objectives that agree share their best point. Of the planes through these fewer points, the one farthest
-    from the ideal point is taken, so that three objectives that rise and fall together count as much as one
-    against them.
+    Objectives with the same best point share it, and several planes contain these fewer points. The plane
+    farthest from the ideal point is taken. So three objectives that rise and fall together count as much as
+    one objective opposed to them.
     """
     normal = np.ones(scaled.shape[1])
     active = scaled.any(axis=0)  # an objective with one value decides nothing
@@ -264,10 +267,7 @@ def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
 
 
 def numbered_point(front: FrontPoints, point: int, within: "NDArray[np.bool_]") -> int:
-    """Return the index if a point has it and may be picked.
-
-    Raises UnmetChoiceError otherwise.
-    """
+    """Return the given index of a point; raise UnmetChoiceError if no such point may be picked."""
     if point >= len(front):
         raise UnmetChoiceError(
             f"there is no point {point}: the front has {len(front):,}, numbered from 0. Pick one of them, "
@@ -318,7 +318,7 @@ def mark_within(front: FrontPoints, limits: LimitsAsked) -> "NDArray[np.bool_]":
 
 
 def why_none(front: FrontPoints, limits: LimitsAsked, rows: str = "rows") -> str:
-    """Return a sentence about the reason why no point may be picked."""
+    """Return a sentence about the reason why no point may be picked; `rows`: word for the rows."""
     if not len(front):
         return "The front has no points."
     broken = "" if any(front.extras.get("promised", [True])) else f" {_nothing_promised(front, rows)}"
@@ -338,7 +338,7 @@ def why_none(front: FrontPoints, limits: LimitsAsked, rows: str = "rows") -> str
 
 
 def _promised_points(front: FrontPoints) -> str:
-    """Return the promised points in words, whatever the limits; empty if there are none."""
+    """Return the promised points in words, with or without limits; empty if there are none."""
     kept = [str(number) for number, is_kept in enumerate(front.extras["promised"]) if is_kept]
     return f"{'points' if len(kept) > 1 else 'point'} {all_of(kept, most=8)}" if kept else ""
 
@@ -355,9 +355,9 @@ def _nothing_promised(front: FrontPoints, rows: str = "rows") -> str:
 
 
 def can_be_promised(instead: Mapping[str, Any] | None, rows: str = "rows") -> str:
-    """Return a sentence about the promise that is possible instead, with its calibration rows.
+    """Return a sentence about the promise that could be kept instead.
 
-    `rows`: word for the calibration rows.
+    `instead`: facts of this promise. `rows`: word for the calibration rows.
     """
     if instead is None:
         return "Not even 50 % can be promised."

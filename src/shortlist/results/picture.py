@@ -19,8 +19,9 @@ MOST_AXES = 6
 def front_figure(front: FrontPoints) -> Any:
     """Return a figure of a front: a plane for every pair of objectives, with ideal and knee marked.
 
-    Axes of minimised objectives are reversed, with a note, so that better is up and to the right. Raises
-    BadInputError if there is nothing to draw. Raises MissingDependencyError if matplotlib is not installed.
+    The axes of minimised objectives are reversed, with a note, so that better points lie up and to the right.
+    Raises BadInputError if there is nothing to draw. Raises MissingDependencyError if matplotlib is not
+    installed.
 
     `front`: front of at least one point, two objectives, and finite values.
     """
@@ -67,7 +68,10 @@ def _draw_plane(ax: Any, front: FrontPoints, across: int, up: int) -> None:
 
 
 def save_figure(front: FrontPoints, path: str | Path) -> None:
-    """Write the figure of a front, whole or not at all; the ending decides between svg, png and pdf."""
+    """Write the figure of a front completely or not at all.
+
+    The ending of the path decides on svg, png or pdf.
+    """
     from shortlist.files import whole_file
 
     figure = front_figure(front)
@@ -76,7 +80,10 @@ def save_figure(front: FrontPoints, path: str | Path) -> None:
 
 
 def _label(objective: Objective, arrow: str) -> str:
-    """Return name, unit and better direction, without dollar signs, which matplotlib reads as mathematics."""
+    """Return name, unit and better direction for an axis, without dollar signs.
+
+    Matplotlib reads text between dollar signs as mathematics.
+    """
     unit = f" ({objective.unit})" if objective.unit else ""
     better = "less" if objective.sense is Sense.MIN else "more"
     return f"{objective.name}{unit}: {better} is better {arrow}".replace("$", r"\$")

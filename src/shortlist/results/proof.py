@@ -1,4 +1,4 @@
-"""Answers, their proofs, and their largest distance from the best value."""
+"""Status and proof of answers, and the distance of an answer from the bound in words."""
 
 import math
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class Status(StrEnum):
 
 @saved_from("shortlist")
 class ProofKind(StrEnum):
-    """Strength of the proof of a front, strongest first."""
+    """Strength of the proof of a front; the members are in descending order."""
 
     COMPLETE = "complete"  # every non-dominated point is here
     NONDOMINATED = "nondominated"  # each point is proved non-dominated, some may be missing
@@ -45,10 +45,12 @@ class Proof:
     kind : ProofKind
         Claim of the proof.
     tolerances : tuple of float, default=()
-        Per objective, in its unit: values that differ by no more count as equal in the claim. Empty: exact.
+        For each objective, in its unit: the difference up to which values count as equal in the claim. Empty:
+        exact.
     missing : tuple of float or None, default=None
-        Bound on the loss by missing points: every feasible point has one here that is worse by at most
-        this much in each objective. None: not known. Zero in all when complete.
+        Bound on the loss by missing points, one number per objective: for every feasible point some point of
+        the front is worse by at most this number in each objective. None: not known. All zero for a complete
+        front.
     n_unresolved : int, default=0
         Number of subproblems without a known answer; must be 0 for a complete front.
     limit : str, default=""
@@ -87,7 +89,7 @@ class Selection:
     """Optimised objective."""
     value: float
     bound: float
-    """Objective value of the choice, and the bound that no choice exceeds, in the user's sign; NaN if
+    """Objective value of the choice, and the bound that no choice can pass, in the user's sign; NaN if
     unknown.
     """
     status: Status
@@ -129,10 +131,9 @@ NOT_TOLD = 1e-8
 def shortfall(value: float, bound: float, best: str = "the best there is") -> str:
     """Return the largest distance of a value from the best in words, given the bound.
 
-    The distance is also reported as a share of the best value; this is largest if the best is the bound. If
-    value and bound have different signs there is no such share, and only the difference is reported.
-    Maximised values are below the best, minimised ones above. A share below :data:`NOT_TOLD` is not
-    reported, as sums of logarithms have rounding errors of this size.
+    The distance is also reported as a share of the bound. If value and bound have different signs, only the
+    difference is reported. A value to maximise lies below the best value, a value to minimise above it. A
+    share below :data:`NOT_TOLD` is not reported, as sums of logarithms have rounding errors of this size.
 
     `value`, `bound`: in the user's sign; they differ. `best`: noun phrase for the bounded quantity.
 
@@ -156,7 +157,7 @@ def shortfall(value: float, bound: float, best: str = "the best there is") -> st
 
 
 def share_off(value: float, bound: float) -> str:
-    """Return the gap of value and bound in words, as a share of the bound; unscaled if signs differ.
+    """Return the gap between value and bound as a share of the bound; as a number if signs differ.
 
     >>> share_off(0.594, 0.752), share_off(-3, 1)
     ('21.0 %', '4')
@@ -171,7 +172,7 @@ def _amount(difference: float) -> str:
 
 
 def _three_digits(number: float) -> str:
-    """Return a number with three digits, trailing zeros included, and all digits before the point."""
+    """Return a number as text: three significant digits, from 1,000 on all digits before the point."""
     return f"{number:#.3g}".rstrip(".") if number < 999.5 else f"{number:,.0f}"
 
 
@@ -236,7 +237,7 @@ def proof_text(front: FrontPoints) -> str:
 
 
 def proof_conflict(front: FrontPoints, *, may_round: bool = False) -> str:
-    """Return a claim that the proof of a front cannot make, without a full stop; else empty.
+    """Return a claim that the proof of a front cannot make, without a full stop; empty if there is none.
 
     `may_round`: whether values of the front may be rounded, so that a proof may have tolerances.
     """

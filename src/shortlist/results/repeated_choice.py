@@ -1,8 +1,8 @@
-"""Repeated choice: all parts of the rows but one choose, and the choice is measured on that one.
+"""Repeated choice: all parts of the rows but one choose, and the part left out measures the choice.
 
-Rows are dealt to halves, several times: each row is measured by choices made without it, once in each
-partition. Committees, evolved ensembles, stages and panels all take their figures from here if no other
-rows measure them.
+Rows are dealt to halves, several times. In each partition a choice made without a row answers the row.
+Committees, evolved ensembles, stages and panels all take their figures from here if no other rows measure
+them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,26 +15,25 @@ from shortlist.arrays import Labels
 from shortlist.tables.splits import IN_NO_FOLD, Cases, RowNumbers, deal_folds
 
 N_PARTS = 2
-"""Number of parts of a partition; two, as luck on nine tenths of the rows is bad luck on the last one
-(decision 134).
+"""Number of parts of a partition. Two parts, as a row that helps nine of ten choices by chance then harms the
+tenth (decision 134).
 """
 
 MOST_PARTITIONS = 10
 """Number of partitions for the reported mean (decision 134)."""
 
 LEAST_PARTITIONS = 5
-"""Number of partitions for large tables: with one, intervals hold the true difference in 81 % (decision
-134).
+"""Number of partitions for large tables. With one partition, intervals hold the true difference in 81 % of
+the cases (decision 134).
 """
 
 MOST_NUMBERS = 2_000_000
-"""Most rows times candidates of all partitions together, if that allows more than the least number of
-partitions.
+"""Largest number of rows times candidates, added over partitions; :data:`LEAST_PARTITIONS` takes precedence.
 """
 
 Parts = NDArray[np.int8]
 """Part of every row in every partition, ``(n_partitions, n_rows)``; -1 for the only row of a class, which
-always chooses.
+takes part in every choice.
 """
 
 
@@ -49,7 +48,7 @@ def deal_parts(
 ) -> Parts:
     """Deal rows, or whole cases, to parts, class by class, in one or more partitions.
 
-    `y`, ``(n_rows,)``: classes. `cases`, ``(n_rows,)``: case of each row, if several rows are one case.
+    `y`, ``(n_rows,)``: classes. `cases`, ``(n_rows,)``: case of each row, if cases have several rows.
     `n_parts`: number of parts of a partition. `n_candidates`: number of candidates; with many rows and
     candidates there are :data:`LEAST_PARTITIONS`, if `most` allows.
 
@@ -65,11 +64,11 @@ def deal_parts(
 def choose_again(
     parts: Parts, answer: Callable[[RowNumbers, RowNumbers], Mapping[str, NDArray[Any]]]
 ) -> dict[str, NDArray[Any]]:
-    """Return, for each rule, its answers on the measured rows, by choices of the other parts.
+    """Return, for each rule, its answers to the measured rows; the choice for a part uses the other parts.
 
-    `answer`: function of the selection rows and of the rows of a part; returns, for each rule, an answer
-    for each row of the part, ``(n_rows_of_part, ...)``. The arrays returned hold the rows that are in a
-    part, in their order, partition after partition.
+    `answer`: function of the selection rows and of the rows of a part. It returns, for each rule, an answer
+    for each row of the part, ``(n_rows_of_part, ...)``. The returned arrays hold the answers to the rows that
+    are in a part, in the order of the rows, partition after partition.
 
     >>> parts = np.array([[0, 1, 0], [0, 0, 1]], dtype=np.int8)
     >>> choose_again(parts, lambda kept, held: {"kept": np.full(len(held), len(kept))})
@@ -80,7 +79,7 @@ def choose_again(
 
 
 class ChoiceAgain(NamedTuple):
-    """One repeated choice: the partition, its selection rows, and the rows of its part, in order."""
+    """Repeated choice in one partition: the selection rows, and the rows of the part that measures."""
 
     partition: int
     kept: RowNumbers
@@ -88,7 +87,7 @@ class ChoiceAgain(NamedTuple):
 
 
 def choices_again(parts: Parts) -> list[ChoiceAgain]:
-    """Return the choice outside each part, partition after partition.
+    """Return one choice for each part, made on the other parts; partition after partition.
 
     >>> again = choices_again(np.array([[0, 1, 0], [0, 0, 1]], dtype=np.int8))
     >>> [(one.partition, one.kept.tolist(), one.held.tolist()) for one in again]
@@ -118,5 +117,5 @@ def joined(
 
 
 def measured_rows(parts: Parts) -> RowNumbers:
-    """Return the indices of the measured rows, those in a part, ``(n_measured,)``."""
+    """Return the indices of the measured rows, which are the rows in a part, ``(n_measured,)``."""
     return np.flatnonzero(parts[0] != IN_NO_FOLD)

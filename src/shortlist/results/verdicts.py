@@ -1,7 +1,7 @@
-"""Verdict on a choice against the simplest alternative, in three words, and its sentence.
+"""Verdict on a choice against the simplest alternative, in three words, and the sentence of the verdict.
 
-*Better*: the interval of the difference excludes zero. *As good*: worse by at most the margin, and cheaper,
-smaller, or favoured by the estimate if nothing has a price. *Undecided*: neither.
+*Better*: the interval of the difference excludes zero. *As good*: the choice is worse by at most the margin,
+and cheaper, smaller, or favoured by the estimate if nothing has a price. *Undecided*: any other difference.
 """
 
 from dataclasses import dataclass
@@ -47,10 +47,11 @@ def decide(
     A smaller single classifier is not recommended if the estimate favours the committee and nothing has a
     price.
 
-    `difference`: first less second. `spent`: price per row of each, or number of members asked if nothing
-    has a price. `priced`: whether these are prices. `margin`: margin in the objective within which worse is
-    as good. `leans`: whether the first rule is recommended in an undecided case without prices, whatever
-    the estimate: a committee of a pool is then more often the better one (decision 149).
+    `difference`: first rule minus second rule. `spent`: price per row of each rule, or number of members
+    asked if nothing has a price. `priced`: whether `spent` are prices. `margin`: margin in the objective
+    within which a worse value counts as good. `leans`: whether the first rule is recommended in an undecided
+    case without prices, whatever the estimate; in such a case a committee of a pool is more often the better
+    rule (decision 149).
 
     >>> told = Difference(0.013, (0.007, 0.02), 0.001)
     >>> decide(told, spent=(3.4, 1.0), priced=False).word.value
@@ -90,8 +91,8 @@ def sentence(
 
     An undecided verdict without a reason recommends the rule that needs no evidence.
 
-    `names`: names of the first rule and the alternative. `told`: the difference with its interval.
-    `margin`: the margin in words. `costs`: cost of the other rule, for an undecided verdict. `more`: number
+    `names`: names of the first rule and the alternative. `told`: the difference with its interval. `margin`:
+    the margin in words. `costs`: cost of the rejected rule in words, for an undecided verdict. `more`: number
     of further rows that decide.
 
     >>> names = ("the committee of 5", "tree-1 alone")
@@ -120,7 +121,7 @@ UNDECIDED = {
     "favoured": "which the estimate favours",
     "usual": "which is more often the better one on new rows",
 }
-"""Reasons for a rule in an undecided case."""
+"""Reasons for recommending a rule in an undecided case."""
 
 
 def other_cost(spent: tuple[float, float], verdict: RuleVerdict, *, priced: bool) -> str:
@@ -136,7 +137,7 @@ def other_cost(spent: tuple[float, float], verdict: RuleVerdict, *, priced: bool
 
 
 def margin_in_words(margin: float, *, of_shares: bool) -> str:
-    """Return the margin in words; `of_shares`: in points, else in the objective's unit.
+    """Return the margin in words; `of_shares`: whether it is in points, else in the objective's unit.
 
     >>> margin_in_words(0.01, of_shares=True), margin_in_words(0.025, of_shares=True)
     ('a point', '2.5 points')

@@ -1,4 +1,4 @@
-"""Units of work, progress, cancellation and workers for all long methods."""
+"""Units of work, with progress, cancellation and workers, for all long methods."""
 
 from shortlist.runs.budget import Budget, Progress, Report, silent
 from shortlist.runs.cancellation import Cancellation, cancel_on_interrupt

@@ -1,4 +1,4 @@
-"""Budget of a method: time, nodes and threads on one clock, and the receiver of progress."""
+"""Budget of a method: limits on time, nodes and threads, one clock, and the receiver of progress."""
 
 import dataclasses
 import math
@@ -12,7 +12,7 @@ from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.study import NO_STUDY, Study
 
 SECONDS = "s"
-"""Unit of stages whose progress is measured in elapsed seconds."""
+"""Unit of stages whose progress is the elapsed time in seconds."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,19 @@ class Progress:
     """Total amount, in the same unit; None if it cannot be known."""
     value: float | None = None
     bound: float | None = None
-    """Best value and bound so far, in the user's sign; None if the method has none."""
+    """Best value so far, and the best bound so far, in the user's sign; None if the method has no such
+    number.
+    """
     unit: str = ""
     """Unit: ``"s"`` if `done` and `total` are seconds, and the stage may end long before `total`."""
     outer: bool = False
-    """Whether other stages report between the steps of this one, as the parts of a run do."""
+    """Whether other stages report between the steps of this stage, as the parts of a run do."""
     more_follows: bool = False
-    """Whether work of unknown length follows this stage, so that the remaining time is of the stage alone."""
+    """Whether work of unknown length follows this stage; the remaining time is then that of the stage alone.
+    """
     left_s: float | None = None
-    """Expected seconds of the rest, if a better estimate than the finished share is known."""
+    """Expected seconds until the end, where a better estimate is known than the one from the finished share.
+    """
 
 
 Report: TypeAlias = Callable[[Progress], None]
@@ -47,15 +51,15 @@ def silent(progress: Progress) -> None:
 
 
 def of_a_part(report: Report) -> Report:
-    """Return a receiver that passes events on as those of a stage that others follow."""
+    """Return a receiver that passes events on, marked as events of a stage that other stages follow."""
     return lambda progress: report(dataclasses.replace(progress, more_follows=True))
 
 
 def seconds_now() -> float:
     """Return the seconds of a clock that never goes back; only differences are meaningful.
 
-    The clock pauses while kernels are compiled, once per installation, so that a limit in seconds is for
-    the requested work.
+    The clock pauses while kernels are compiled, once per installation, so that compilation does not count
+    against a limit in seconds.
 
     >>> start = seconds_now()
     >>> seconds_now() >= start
@@ -65,12 +69,12 @@ def seconds_now() -> float:
 
 
 def processor_seconds() -> float:
-    """Return the processor seconds of this process, which depend less on other load."""
+    """Return the processor seconds of this process, which other load affects less than wall-clock time."""
     return time.process_time()
 
 
 LEAST_SECONDS = 0.01
-"""Least seconds of a step: solvers behave badly under limits near zero."""
+"""Least time limit of a step in seconds, as solvers behave badly under limits near zero."""
 
 
 @dataclass(frozen=True)
@@ -78,31 +82,31 @@ class Budget:
     """Limits on time, nodes and threads of a method; its clock runs from its creation.
 
     Parts of a budget share its clock, its cancellation and its report, so that messages always name the
-    user's limit. For example, a method that gets a third of 60 seconds and uses it up reports that the
-    limit of 60 s stopped it.
+    user's limit. For example, a method that uses up its third of 60 seconds reports that the limit of 60 s
+    stopped it.
 
     Parameters
     ----------
     seconds : float, default=inf
         Wall-clock limit of the whole.
     nodes : int or None, default=None
-        Limit that does not depend on the clock. With such a limit every part of a budget may take all of the
-        time, so that the clock decides as little as possible.
+        Limit on the nodes of a search, which does not depend on the clock. With such a limit every part of a
+        budget may take all of the time, so that the clock decides as little as possible.
     seed : int, default=0
         Seed of every draw.
     threads : int, default=1
-        Most threads.
+        Largest number of threads.
     report : callable, optional
         Receives progress.
     cancellation : Cancellation, optional
         Stops the method with its results so far.
     study : Study, optional
-        Store of finished units, and of states to resume from. The code that opens it binds it to the
+        Store of finished units, and of states to resume from. The code that opens the study binds it to the
         settings.
     clock : callable, default=seconds_now
         Returns the time in seconds.
     start : float, optional
-        When the budget began, on that clock; default now.
+        Time on `clock` at which the budget began; default now.
     begin, part : float, default=0 and 1
         Shares of `seconds`, counted from `start`, at which this budget begins and ends.
 
@@ -147,7 +151,7 @@ class Budget:
 
     @property
     def deadline(self) -> float:
-        """Time on the clock at which this budget, or this part of one, ends."""
+        """Time on the clock at which this budget ends; for a part of a budget, the end of the part."""
         part = 1.0 if self.is_counted else self.part
         return self.start + part * self.seconds
 
@@ -158,7 +162,7 @@ class Budget:
 
     @property
     def is_counted(self) -> bool:
-        """Whether steps end by a number of nodes or not at all, but not by the clock."""
+        """Whether the clock ends no step: steps end by a number of nodes, or have no limit."""
         return self.nodes is not None or math.isinf(self.seconds)
 
     @property
@@ -180,15 +184,15 @@ class Budget:
 
     @property
     def time_text(self) -> str:
-        """The user's time limit, for people."""
+        """Time limit of the user in words."""
         return f"{self.seconds:g} s"
 
     def until(self, part: float) -> "Budget":
-        """Return a budget that ends after this share, from 0 to 1, of the time of this one."""
+        """Return a budget that ends after a share, from 0 to 1, of this budget's time."""
         return dataclasses.replace(self, part=self.begin + part * (self.part - self.begin))
 
     def share(self, part: float) -> "Budget":
-        """Return a budget that begins now and ends after this share, from 0 to 1, of the time left."""
+        """Return a budget that begins now and ends after a share, from 0 to 1, of the time left."""
         if math.isinf(self.seconds):
             return self
         gone = min(self.part, self.elapsed / self.seconds if self.seconds else 1.0)

@@ -22,8 +22,9 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Cancellation:
     """Flag that long methods check between steps; once set it stays set.
 
-    Copies in other processes are set along with it. On this machine that happens by a file that exists once
-    the flag is set; on other machines by :func:`cancel_copies`, which the sender of the copies has to call.
+    Copies in other processes are set together with the flag. Processes of this machine look for a file that
+    exists once the flag is set. For other machines the sender of the copies has to call
+    :func:`cancel_copies`.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class Cancellation:
 
     @contextlib.contextmanager
     def telling(self, tell: Callable[[], None]) -> Iterator[None]:
-        """Call `tell` when the flag is set; it may be called from within a signal handler."""
+        """Call `tell` when the flag is set within the block; `tell` may run within a signal handler."""
         self._told.append(tell)
         try:
             yield
@@ -68,7 +69,7 @@ class Cancellation:
 
     @contextlib.contextmanager
     def patient(self) -> Iterator[None]:
-        """Let a second signal wait too, within a block that ends a few seconds after the first."""
+        """Let a second signal wait too, within a block that ends a few seconds after the first signal."""
         self._patience = 1
         try:
             yield
@@ -76,7 +77,7 @@ class Cancellation:
             self._patience = 0
 
     def waits(self) -> bool:
-        """Return whether a further signal may wait; the next one then may not."""
+        """Return whether the present further signal may wait; return true once only."""
         waits, self._patience = self._patience > 0, 0
         return waits
 
@@ -110,7 +111,7 @@ _cancelled: set[str] = set()
 
 
 def cancel_copies(name: str) -> None:
-    """Set all copies of the named cancellation in this process, later ones too."""
+    """Set all copies of the named cancellation in this process, including copies made later."""
     _cancelled.add(name)
     for copy in tuple(_copies):
         if copy.name == name:
@@ -122,7 +123,7 @@ def _flag(name: str) -> Path:
 
 
 def say_on_stderr(sentence: str) -> None:
-    """Write a line to stderr without Python's buffers, in whose midst a signal may have come."""
+    """Write a line to stderr without Python's buffers, which a signal may have interrupted."""
     with contextlib.suppress(OSError):
         os.write(STDERR, f"shortlist: {sentence}\n".encode())
 
@@ -131,9 +132,9 @@ def say_on_stderr(sentence: str) -> None:
 def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[Cancellation]:
     """Yield a cancellation that the first Ctrl-C or SIGTERM sets; the second raises KeyboardInterrupt.
 
-    If the cancellation is patient, only the third signal raises. Outside the main thread, where signals
-    cannot be caught, both signals keep their usual meaning. Signals before the response to the first one
-    are dropped.
+    If the cancellation is patient, only the third signal raises. Outside the main thread signals cannot be
+    caught, and keep their usual meaning. Signals that come before the response to the first signal are
+    dropped.
 
     Parameters
     ----------
@@ -181,8 +182,8 @@ def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[
 def undisturbed() -> Iterator[None]:
     """Defer Ctrl-C and SIGTERM to the end of a block that must not be interrupted.
 
-    Blocking signals in the main thread is not enough: another thread may receive them, and Python then
-    handles them in the main one.
+    Blocking signals in the main thread is not enough: another thread may receive a signal, and Python then
+    handles it in the main thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

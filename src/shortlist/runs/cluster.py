@@ -1,4 +1,4 @@
-"""Dask cluster at the address of its scheduler, which moves units from lost workers to others."""
+"""Dask cluster given by the address of its scheduler; units of lost workers run on other workers."""
 
 import contextlib
 import functools
@@ -22,20 +22,19 @@ from shortlist.runs.records import versions
 from shortlist.runs.workers import LARGE, Completed, Unit, killed, packed, run_away, unsendable
 
 CONNECT_S = 8.0
-"""Most seconds for connecting to a scheduler."""
+"""Longest time in seconds for connecting to a scheduler."""
 
 FIRST_WORKER_S = 30.0
-"""Most seconds of waiting for the first worker of a scheduler."""
+"""Longest wait in seconds for the first worker of a scheduler."""
 
 WITHOUT_WORKERS_S = 30.0
-"""Most seconds of waiting for a worker after the last one has gone."""
+"""Longest wait in seconds for a worker after the last worker has gone."""
 
 CHECK_S = 1.0
 """Seconds without a result after which the scheduler is checked for workers."""
 
 IN_FLIGHT = 32
-"""Number of units per thread of a worker that are with the scheduler at a time; it decides where they wait.
-"""
+"""Number of units per thread of a worker that are with the scheduler at a time; all other units wait here."""
 
 KEPT = "What was finished before is kept where a study was named."
 
@@ -43,10 +42,10 @@ KEPT = "What was finished before is kept where a study was named."
 class Cluster:
     """Runner of units on the workers of a cluster; shared arguments are sent to each worker once.
 
-    Each thread of a worker runs one unit at a time, on one core, as Dask defines it.
+    Each thread of a worker runs one unit at a time, on one core.
 
-    Raises WorkerError if the scheduler cannot be reached, has no workers, or a worker has other packages.
-    Raises MissingDependencyError if Dask is not installed.
+    Raises WorkerError if the scheduler cannot be reached, has no workers, or a worker has other versions of
+    packages. Raises MissingDependencyError if Dask is not installed.
     """
 
     def __init__(self, address: str) -> None:
@@ -69,7 +68,7 @@ class Cluster:
         """Yield the result of each unit: see :class:`shortlist.runs.units.Workers`.
 
         Dask reports a unit whose workers died several times. As another unit on the same worker may be the
-        cause, the unit runs once more, alone.
+        cause, the reported unit runs once more, alone.
         """
         flight = _Flight(self, units, stop)
         with stop.telling(flight.wake):
@@ -134,7 +133,7 @@ class Cluster:
 
 
 class _Flight:
-    """Units that are with the scheduler, and those to run alone because their workers died."""
+    """Units that are with the scheduler, and units to run alone because their workers died."""
 
     def __init__(self, cluster: Cluster, units: Sequence[Unit], stop: Cancellation) -> None:
         self.cluster, self.units, self.stop = cluster, units, stop
@@ -151,7 +150,7 @@ class _Flight:
         self._ended.put(None)
 
     def fill(self) -> bool:
-        """Send units while there is room; return whether any is with the scheduler."""
+        """Send units while there is room; return whether any unit is with the scheduler."""
         if self.stop.cancelled:
             if self._given_up_at is None:
                 grace_s = self.stop.grace_s if all(unit.whole for unit in self.units) else math.inf
@@ -167,7 +166,7 @@ class _Flight:
         return bool(self.flying)
 
     def landed(self) -> Iterator[Completed]:
-        """Wait for a unit to end, and yield its result; yield nothing if none has ended."""
+        """Wait for a unit to end, and yield its result; yield nothing if no unit has ended."""
         from distributed import CancelledError, KilledWorker
 
         try:
@@ -237,7 +236,7 @@ def run_on_cluster(
 
 @functools.cache
 def _use_one_thread() -> None:
-    """Limit libraries of this process to one thread, now and when they are loaded later."""
+    """Limit libraries of this process to one thread, including libraries loaded later."""
     from threadpoolctl import threadpool_limits
 
     for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA"):
@@ -274,7 +273,7 @@ def compared_versions() -> dict[str, str]:
 
 
 def refusal(worker: str, theirs: Mapping[str, str], ours: Mapping[str, str]) -> str:
-    """Return a sentence about the reason why a worker cannot be used; empty if it can.
+    """Return a sentence about the reason why a worker cannot be used; empty if the worker can be used.
 
     >>> refusal("worker tcp://h:1", {"shortlist": "0.1.0"}, {"shortlist": "0.2.0"})
     'worker tcp://h:1 has shortlist 0.1.0, this is 0.2.0. Install the same version on both.'
@@ -293,7 +292,7 @@ def check_workers(answers: Mapping[str, Any], ours: Mapping[str, str]) -> None:
 
     Raises WorkerError for the first worker that lacks the package, or has other versions.
 
-    `answers`: versions by address of the worker, or the error that it raised instead.
+    `answers`: by address of the worker, its versions, or the error that the worker raised instead.
     """
     for worker in sorted(answers):
         found = answers[worker]

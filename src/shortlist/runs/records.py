@@ -32,7 +32,7 @@ def as_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return the JSON form of a value; the text if it has none."""
+    """Return the JSON form of a value; its text if the value has no JSON form."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     is_estimator = hasattr(value, "get_params")  # whose text has its class and what is not usual
@@ -77,7 +77,7 @@ class KeptState:
     """State of a unit: arrays and facts, which are stored without pickles."""
 
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    """Arrays of numbers, truth values or text, of any shape; records too, but no Python objects."""
+    """Arrays of numbers, truth values, text or records, of any shape; no Python objects."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Facts that JSON represents exactly."""
 
@@ -95,7 +95,7 @@ class KeptState:
 
 
 def opened_state(content: bytes) -> KeptState:
-    """Undo :meth:`KeptState.packed`; raises ValueError for other bytes."""
+    """Undo :meth:`KeptState.packed`; raise ValueError for other bytes."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
@@ -125,13 +125,13 @@ PICKLE = b"pickle\n"
 
 
 def signed(content: bytes) -> bytes:
-    """Return bytes after the user's signature; unsigned if there is no home folder for a key."""
+    """Return bytes after the user's signature; without a signature if there is no home folder for a key."""
     key = _key()
     return content if key is None else MARK + hmac.digest(key, content, "sha256") + content
 
 
 def opened(content: bytes) -> bytes | None:
-    """Return the bytes given to :func:`signed`; None unless this user signed them on this machine."""
+    """Return the bytes given to :func:`signed`; None if they were not signed by this user on this machine."""
     key = _key()
     length = len(MARK) + hashlib.sha256().digest_size
     body = content[length:]
@@ -142,7 +142,7 @@ def opened(content: bytes) -> bytes | None:
 
 
 def _key() -> bytes | None:
-    """Return the user's key, made at first use; None if there is no home folder for it."""
+    """Return the user's key, made at first use; None if there is no home folder for the key."""
     with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: a user without a home
         path = own_files_list().with_name("studies.key")
         if not path.exists():
@@ -164,7 +164,7 @@ def packed_object(value: Any) -> bytes:
 
 
 def unpacked_object(content: Any) -> Any:
-    """Return the value of :func:`packed_object`; None unless this user signed it here."""
+    """Return the value of :func:`packed_object`; None if it was not signed by this user on this machine."""
     body = opened(content) if isinstance(content, bytes) else None
     if body is None or not body.startswith(PICKLE):
         return None
@@ -177,9 +177,9 @@ def signed_words(words: Sequence[str], folder: str) -> str:
 
 
 def own_words(asked: Mapping[str, Any]) -> list[str] | None:
-    """Return the noted command line; None unless this user's Shortlist noted it on this machine.
+    """Return the noted command line; None if it was not signed by this user on this machine.
 
-    A command line in a stranger's study is never run: it may load pickles and overwrite files.
+    A command line in another person's study is never run: it may load pickles and overwrite files.
     """
     words, folder = list(asked.get("words", [])), str(asked.get("folder", ""))
     with contextlib.suppress(TypeError, ValueError):  # the signature is no text or no number

@@ -1,4 +1,4 @@
-"""Study: finished units of work by key, each recorded once, and states of unfinished units."""
+"""Study: finished units of work by key, each recorded once, and saved states of unfinished units."""
 
 import contextlib
 import json
@@ -22,11 +22,9 @@ class KeepSettings:
     every_s: float = 1.0
     """Least seconds between two saved states of a unit."""
     share: float = 0.02
-    """Largest share of the time for saving states."""
+    """Largest share of the running time that is spent on saving states."""
     most_bytes: int = 500_000_000
-    """Largest size of a state in bytes; a unit with larger ones saves none. SQLite's limit is twice as
-    much.
-    """
+    """Largest size of a state in bytes; a larger state is not saved. SQLite's limit is twice as much."""
 
 
 KEEP_SETTINGS = KeepSettings()
@@ -44,7 +42,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class StageNote:
-    """Progress of a stage: units in all, done and running, and a text on the best so far."""
+    """Progress of a stage: numbers of all, finished and running units, and a text on the best result."""
 
     name: str
     total: int
@@ -103,9 +101,10 @@ class Study:
         return Study(self._file, f"{self.name}/{name}" if self.name else name, self.keeping)
 
     def ask(self, command: str, words: Sequence[str]) -> None:
-        """Note the command line; the first command determines which studies it can resume.
+        """Note the command line of a run.
 
-        Raises BadInputError if the study belongs to another command.
+        The first command decides which commands may continue the study. Raises BadInputError if the study
+        belongs to another command.
         """
         self.bind({"the command": command})
         try:
@@ -125,7 +124,7 @@ class Study:
         )
 
     def bind(self, settings: Mapping[str, Any]) -> None:
-        """Bind this part to settings that decide its results: new ones are noted, known ones compared.
+        """Bind this part to the settings that decide its results: note new settings, compare known settings.
 
         Parameters
         ----------
@@ -156,7 +155,7 @@ class Study:
         return self._values("setting")
 
     def note(self, facts: Mapping[str, Any]) -> None:
-        """Note facts about the whole study; a fact replaces an earlier one of the same name."""
+        """Note facts about the whole study; a fact replaces an earlier fact of the same name."""
         self._change(Row("fact", "", name, packed(value)) for name, value in facts.items())
 
     def noted(self, name: str) -> Any:
@@ -178,17 +177,17 @@ class Study:
         return self._values("done")
 
     def seconds(self) -> dict[str, float]:
-        """Return the seconds of each finished unit of this part, by key."""
+        """Return the seconds that each finished unit of this part took, by key."""
         query = "SELECT key, seconds FROM rows WHERE kind = 'done' AND part = ?"
         return {} if self._file is None else dict(self._file.read(query, (self.name,)))
 
     def record(self, *units: Finished, stage: StageNote | None = None) -> Any:
-        """Record finished units, all in one step; a unit that is recorded already is not changed.
+        """Record finished units, all in one step; a unit that is already recorded stays unchanged.
 
         Returns
         -------
         result
-            Result of the last unit, in the form of a later reading if there is a file.
+            Result of the last unit; with a file, in the form in which the file returns results.
 
         Raises
         ------
@@ -205,7 +204,7 @@ class Study:
         return unpacked(done[-1].value) if done else None
 
     def fail(self, key: str, error: BaseException, *, seconds: float = 0.0) -> None:
-        """Note that a unit failed and the reason; it runs again when the study continues."""
+        """Note that a unit failed, and why; the unit runs again when the study continues."""
         if not self._values("done", key):
             reason = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
             self._change([Row("failed", self.name, key, packed(reason), seconds)])
@@ -222,17 +221,17 @@ class Study:
         now: bool = False,
         stage: Callable[[], StageNote] | None = None,
     ) -> None:
-        """Save the state of an unfinished unit in place of its last one, if it is time.
+        """Save the state of an unfinished unit in place of its last state, if it is time.
 
         Parameters
         ----------
         key : str
             Key of the unit; recording it drops the state.
         state : callable
-            Returns an exact JSON value, or bytes. Called only when :class:`KeepSettings` allow it; a state
-            larger than they allow is not saved.
+            Returns an exact JSON value, or bytes. Called only when :class:`KeepSettings` allow a save; a
+            state larger than they allow is not saved.
         now : bool, default=False
-            Save it whatever the time.
+            Save the state whatever the time.
         stage : callable, optional
             Returns the progress of the stage, which is noted with the state.
         """
@@ -249,7 +248,7 @@ class Study:
         self._due[key] = end + max(self.keeping.every_s, (end - start) / self.keeping.share)
 
     def drop(self, keys: Iterable[str]) -> None:
-        """Drop states that no unit can continue any more."""
+        """Drop states from which no unit can continue any more."""
         if self._file is not None:
             self._file.change(drop=[("state", self.name, key) for key in keys])
 
@@ -258,7 +257,7 @@ class Study:
         return self._values("state", key).get(key)
 
     def last(self, key: str) -> Any:
-        """Return the result of a finished unit, or else its last state; None if there is neither."""
+        """Return the result of a finished unit, else its last state; None without result and state."""
         return self._values("done", key).get(key, self.kept(key))
 
     def _values(self, kind: str, key: str | None = None) -> dict[str, Any]:
@@ -290,7 +289,7 @@ NO_STUDY = Study()
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Checkpoint of one unit of a study that continues from states, such as generations."""
+    """Saved state of one unit of a study, for a unit that continues from states, such as generations."""
 
     key: str
     """Key of the unit."""
@@ -298,9 +297,9 @@ class Checkpoint:
     """Study that saves the state; the default saves nothing."""
 
     def last(self) -> KeptState | None:
-        """Return the last saved state, the final one if the unit is finished; None if there is none.
+        """Return the last saved state; for a finished unit the final state; None if there is no state.
 
-        Raises BadFileError if it cannot be read.
+        Raises BadFileError if the state cannot be read.
         """
         content = self.study.last(self.key)
         if content is None:
@@ -338,7 +337,7 @@ def open_study(
     say: Callable[[str], None] | None = None,
     keeping: KeepSettings = KEEP_SETTINGS,
 ) -> Iterator[Study]:
-    """Yield the study of a file, made if it does not exist, once no other process works on it.
+    """Yield the study of a file, once no other process works on it; a missing file is made.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from shortlist.errors import BadFileError, NotWrittenError
 from shortlist.files import check_writable
 
 APPLICATION = 0x53484C53
-"""SQLite's ``application_id`` of a study, which marks it among other databases: the letters SHLS."""
+"""SQLite's ``application_id`` of a study, which tells studies from other databases: the letters SHLS."""
 
 VERSION = 3
 """SQLite's ``user_version`` of new studies; 0.2.0 wrote 1, and 0.3.0 wrote 2."""
@@ -33,7 +33,8 @@ reading long values.
 
 ADD = """INSERT OR {} INTO rows VALUES (
     :kind, :part, :key, :seconds, :machine, :saved, :value, checksum(:kind, :part, :key, :value))"""
-"""Statement that adds a row and the time of saving; its gap is for the action if the row exists."""
+"""Statement that adds a row and the time of saving; its gap takes the action for a row that exists already.
+"""
 
 # Cells are compared as bytes, as damaged text may not decode.
 CHANGED = """SELECT 1 FROM rows WHERE checksum IS NOT checksum(
@@ -41,7 +42,7 @@ CHANGED = """SELECT 1 FROM rows WHERE checksum IS NOT checksum(
 """Query for rows that were damaged since they were written."""
 
 WAIT_S = 0.2
-"""Seconds between two checks of a lock that another process holds."""
+"""Seconds between two attempts to get a lock that another process holds."""
 
 GO_ON = "What was finished before is kept, if anything was: make room, and run the same again to go on."
 
@@ -58,7 +59,7 @@ class Row(NamedTuple):
 
 
 def packed(value: Any) -> str | bytes:
-    """Return a value as it is recorded: bytes unchanged, all else as JSON."""
+    """Return a value in its recorded form: bytes unchanged, any other value as JSON."""
     return value if isinstance(value, bytes) else json.dumps(value, separators=(",", ":"))
 
 
@@ -68,9 +69,9 @@ def unpacked(recorded: str | bytes) -> Any:
 
 
 def checksum(*cells: object) -> int:
-    """Return the CRC-32 of cells, as the function of that name within SQL.
+    """Return the CRC-32 of cells; SQL statements call it as ``checksum``.
 
-    SQLite has no checksums, and reads a figure with one changed bit as another figure.
+    SQLite has no checksums: without one, a number with a changed bit would be read as another number.
     """
     found = 0
     for cell in cells:
@@ -82,9 +83,9 @@ def checksum(*cells: object) -> int:
 class StudyFile:
     """Open study, for one process and all of its threads; every change is a transaction.
 
-    The journal is written ahead (WAL), so that others can read while this process writes. A change is with
-    the operating system before :meth:`change` returns: killing the process loses nothing. A power cut may
-    lose the last moments, but never makes a study unreadable.
+    The journal is written ahead (WAL), so that other processes can read while this process writes. The
+    operating system has a change before :meth:`change` returns, so killing the process loses nothing. A power
+    cut may lose the latest changes, but leaves the study readable.
 
     Raises BadFileError if the file is no study, is of another version or damaged, or cannot be written.
 
@@ -115,7 +116,7 @@ class StudyFile:
             return self._connection.execute(query, values).fetchall()
 
     def values(self, kind: str, part: str, key: str | None = None) -> dict[str, Any]:
-        """Return the values of one kind and part by key, in the order of keys; `key` selects one of them."""
+        """Return the values of one kind and part by key, in the order of keys; `key` selects one value."""
         given = (kind, part) if key is None else (kind, part, key)
         query = "SELECT key, value FROM rows WHERE kind = ? AND part = ?" + " AND key = ?" * (len(given) - 2)
         found = self.read(query, given)
@@ -125,7 +126,7 @@ class StudyFile:
     def change(
         self, put: Iterable[Row] = (), *, once: Iterable[Row] = (), drop: Iterable[tuple[str, str, str]] = ()
     ) -> None:
-        """Drop rows by kind, part and key, add rows of `once` that are new, and put or replace rows.
+        """Drop rows by kind, part and key; add rows of `once` that are new; put or replace rows of `put`.
 
         All changes are recorded together or not at all.
         """
@@ -147,11 +148,12 @@ class StudyFile:
 
 
 def _locked(path: Path, busy: Callable[[str], None]) -> int:
-    """Return the handle of a file, made if it does not exist, once this process alone holds its lock.
+    """Return the handle of a file, once this process alone holds its lock; a missing file is made.
 
-    The file itself is locked, so that no lock file is left beside it. The handle must stay open until
-    SQLite has closed the file, since closing a file of a process drops SQLite's own locks on it. Systems
-    without ``flock`` have no lock; there only the unique keys of units keep a study consistent.
+    The file itself is locked, so that no lock file is left beside it. The handle must stay open until SQLite
+    has closed the file, since closing one handle of a file drops all locks that the process has on the file,
+    SQLite's too. Systems without ``flock`` have no lock; on such systems only the unique keys of units keep a
+    study consistent.
     """
     is_told = False
     while True:
@@ -179,7 +181,7 @@ def _locked(path: Path, busy: Callable[[str], None]) -> int:
 
 
 def _is_locked(path: Path) -> bool:
-    """Whether a process works on a study; false on systems without ``flock``."""
+    """Return whether a process works on a study; false on systems without ``flock``."""
     try:
         import fcntl
     except ImportError:
@@ -200,7 +202,7 @@ def _remove(path: Path) -> None:
 
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Raise errors of SQLite, or of values that are no JSON, as a sentence."""
+    """Turn errors of SQLite, and of values that are no JSON, within a block into errors of one sentence."""
     try:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -244,7 +246,7 @@ def _check_kind(path: Path) -> None:
 
 
 def _version(path: Path, one: sqlite3.Connection) -> int:
-    """Return the version of a study, 0 for an empty one; raise BadFileError for an unknown version."""
+    """Return the version of a study, 0 for an empty study; raise BadFileError for an unknown version."""
     found = int(one.execute("PRAGMA user_version").fetchone()[0])
     if found not in {0, VERSION}:
         raise BadFileError(
@@ -306,17 +308,18 @@ def summary(path: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``study``, the file; ``asked``: the command, its words, the folder, versions, and when it was begun;
-        ``running_in``: the process and machine that work on it now, or None; ``n_done`` and ``n_failed``
-        units of all parts, and the ``seconds`` of those that are done; ``bytes`` on the disk; ``stages`` by
-        part and name, with the units ``done``, in ``total`` and ``running``, ``seconds_left`` (None before
-        the first unit) and ``best`` in words; ``failures``: why the latest units failed, ten at most; and
-        ``checkpoints``: units that go on from a kept state, and when it was kept.
+        ``study``: the file. ``asked``: the command, its words, the folder, versions, and the time of its
+        beginning. ``running_in``: the process and machine that work on the study now, or None. ``n_done``,
+        ``n_failed``: numbers of finished and of failed units of all parts. ``seconds``: seconds of the
+        finished units. ``bytes``: size on the disk. ``stages``: by part and name, the numbers of units
+        ``done``, in ``total`` and ``running``, ``seconds_left`` (None before the first unit) and ``best`` in
+        words. ``failures``: reasons of the latest failures, ten at most. ``checkpoints``: units that continue
+        from a saved state, and the time of saving.
 
     Raises
     ------
     BadFileError
-        If the file is not there, is none of a study, or is damaged.
+        If the file does not exist, is no study, or is damaged.
     """
     if not path.is_file():
         raise BadFileError(f"the study {path} cannot be read: No such file. Check the path.")
@@ -371,7 +374,9 @@ def _summary(path: Path, connection: sqlite3.Connection, *, is_held: bool) -> di
 
 
 def seconds_left(total: int, done: int, running: int, seconds: float) -> float | None:
-    """Return the expected seconds of the remaining units, from those done; None before the first.
+    """Return the expected seconds of the remaining units; None before the first finished unit.
+
+    `seconds`: seconds that the finished units took together.
 
     >>> seconds_left(8, 2, 4, 4.0)
     3.0

@@ -1,4 +1,7 @@
-"""Independent units of work: run by one or many workers, recorded as they end, yielded in order."""
+"""Independent units of work, run by one or many workers.
+
+Each result is recorded at the end of its unit, and results are yielded in the order of the units.
+"""
 
 import contextlib
 import dataclasses
@@ -35,8 +38,8 @@ class Workers:
     end. Calls and arguments must pickle unless they run in this process. An error of a unit is part of its
     :class:`Completed`; a :class:`~shortlist.errors.WorkerError` is raised if a unit cannot be sent, or no
     worker is left. Once the cancellation is set, no further unit starts, and the iteration ends with the
-    running ones. Copies of it in the arguments of a unit are set too, wherever the unit runs; units without
-    partial results are abandoned a few seconds later.
+    running units. Copies of the cancellation in the arguments of a unit are set too, wherever the unit runs;
+    units without partial results are abandoned a few seconds later.
     """
 
 
@@ -44,18 +47,18 @@ class Workers:
 def open_workers(where: Where = 1) -> Iterator[Workers]:
     """Yield workers, and release them at the end.
 
-    `where`: 1 runs units in this process; other numbers take as many processes of this machine, -1 one per
-    core. An enclosing ``joblib.parallel_config`` with a backend determines their kind instead, such as
-    threads; with None it determines their number, too. An address such as ``tcp://host:8786`` is that of a
-    Dask scheduler.
+    `where`: 1 runs units in this process; another number is the number of processes on this machine, and -1
+    is one process per core. An enclosing ``joblib.parallel_config`` with a backend replaces processes by
+    other workers, such as threads; with None it also determines the number of workers. An address such as
+    ``tcp://host:8786`` is that of a Dask scheduler.
 
     Raises BadInputError for other values of `where`. Raises WorkerError if the scheduler cannot be reached
     within ten seconds, has no workers, or a worker has another version of Shortlist, of Python or of a
     package that decides answers. Raises MissingDependencyError if an address is given and Dask is not
     installed.
 
-    Processes and clusters exchange pickles, so the owner of a scheduler can run code here and on its
-    workers: name only one that you trust. Processes are kept for the next run, and end with this process.
+    Processes and clusters exchange pickles, so the owner of a scheduler can run code here and on its workers:
+    name only a scheduler that you trust. Processes are kept for the next run, and end with this process.
     """
     if where == 1:
         yield Workers(1, one_by_one)
@@ -92,7 +95,7 @@ class Work:
     every core, None for the enclosing joblib context, or the address of a scheduler.
     """
     study: Study = NO_STUDY
-    """Study that stores finished units, and supplies the stored ones."""
+    """Study that stores finished units, and supplies results that were stored before."""
     report: Report = silent
     """Receiver of progress."""
     cancellation: Cancellation = field(default_factory=Cancellation)
@@ -109,9 +112,9 @@ def run_units(
 ) -> Iterator[tuple[str, Any]]:
     """Yield ``(key, result)`` for every unit, in the order of `units`, for any number of workers.
 
-    With a study, results must be JSON values or bytes. Recorded units are not run again; each other unit is
-    recorded as soon as it ends, even before earlier ones in order. The result None means that the unit was
-    stopped; it is not recorded. A unit that fails is noted.
+    With a study, results must be JSON values or bytes. Recorded units are not run again. A new unit is
+    recorded as soon as it ends, even if a unit before it in `units` still runs. The result None means that
+    the unit was stopped; it is not recorded. A unit that fails is noted.
 
     Parameters
     ----------
@@ -120,15 +123,16 @@ def run_units(
     work : Work, optional
         Workers, study, report and cancellation. The cancellation is checked before every unit; once it is
         set, nothing more is started and the iteration ends early. The report gets one event at the start and
-        one after every unit, with the time that is left as soon as one unit was measured, now or in the
-        study.
+        one after every unit, with the expected time left, if the seconds of a unit are known from this run or
+        the study.
     stage : str
         Activity that progress events name.
     parts : callable, optional
-        Splits results that are recorded in parts, under keys of their own; also the result of an
-        :class:`Unfinished` unit.
+        Splits the result of a unit into records with separate keys; the result of an :class:`Unfinished` unit
+        is split too.
     known : mapping of str to object, optional
-        Results of units that are not run; by default those in the study. With `parts` all are run by default.
+        Results of units that are not run; by default the results in the study; with `parts`, by default no
+        results.
 
     Raises
     ------
@@ -181,7 +185,7 @@ class _Run:
             yield self._opened(place)
 
     def _completed(self) -> Iterator[None]:
-        """Run the units without a known result, and record each when it ends."""
+        """Run the units without a known result, and record each unit when it ends."""
         yield
         if not self.pending:
             return
@@ -269,7 +273,7 @@ class _TimeLeft:
         self._sizes[unit.kind] -= unit.size
 
     def seconds(self, n_workers: int) -> float | None:
-        """Return the expected seconds of the other units; None before the first was measured."""
+        """Return the expected seconds of the remaining units; None before the first unit was measured."""
         if not self._seen:
             return None
         rates = {kind: seconds / size for kind, (seconds, size) in self._seen.items()}
@@ -282,21 +286,21 @@ class _TimeLeft:
 
 
 def _stoppable(unit: Unit, work: Work) -> Unit:
-    """Wrap a unit that counts only as a whole, so that it returns None if it was stopped."""
+    """Return a unit that returns None if it is stopped, for a unit whose result counts only as a whole."""
     arguments = (work.cancellation, work.study.part(unit.key), unit.call, *unit.arguments)
     return dataclasses.replace(unit, call=run_whole, arguments=arguments)
 
 
 class UnitGivenUp(BaseException):
-    """Raised within a unit that ignores its cancellation; no Exception, just as KeyboardInterrupt."""
+    """Raised within a unit that ignores its cancellation; like KeyboardInterrupt, a BaseException only."""
 
 
 class WatchedCancellation(Cancellation):
     """Wrapper of a cancellation that remembers whether any code has found it set.
 
-    A unit that has not found it set cannot have stopped early: its result is complete.
+    A unit that has not found the cancellation set cannot have stopped early, so its result is complete.
 
-    `seen`: whether it was found set.
+    `seen`: whether any code has found the cancellation set.
     """
 
     def __init__(self, watched: Cancellation) -> None:
@@ -338,13 +342,13 @@ class Unfinished:
 
 
 def run_whole(cancellation: Cancellation, study: Study, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a call with a keyword `budget`; None if it was stopped on the way.
+    """Return the result of a call with a keyword `budget`; None if the call was stopped.
 
-    The cancellation of that budget, which has no limit of its own, stops the call. If it runs in the
-    process that drives the study, it may save states in the study to resume from. It counts as stopped if
-    any code in it has found the cancellation set, whatever it returned or raised then, unless it returned
-    :class:`Unfinished`. In the main thread, where there are alarms, a call that outlasts the grace of the
-    cancellation gets :class:`UnitGivenUp`, as soon as it is back in Python.
+    The budget has no limit; only its cancellation stops the call. In the process that drives the study, the
+    call may save states in the study, from which a later call continues. The call counts as stopped if any
+    code in it has found the cancellation set, whatever the call then returned or raised; only a result of
+    :class:`Unfinished` is returned. In the main thread, a call that outlasts the grace of the cancellation
+    gets :class:`UnitGivenUp` from an alarm, as soon as Python code runs again.
     """
     watched = WatchedCancellation(cancellation)
     try:
@@ -382,5 +386,8 @@ def _given_up_after_grace(cancellation: Cancellation) -> Iterator[None]:
 
 
 def _alarm(after_s: float) -> None:
-    """Set an alarm after some seconds, repeated as a library may swallow the exception; 0 ends it."""
+    """Set an alarm after some seconds; 0 removes it.
+
+    The alarm repeats, as a library may swallow the exception.
+    """
     signal.setitimer(signal.ITIMER_REAL, after_s, after_s)

@@ -1,4 +1,4 @@
-"""Units, and their runners on this machine: this process, its processes, or a joblib context."""
+"""Units of work, and their runners on this machine: this process, other processes, or a joblib context."""
 
 import contextlib
 import os
@@ -20,15 +20,16 @@ from shortlist.runs.budget import seconds_now
 from shortlist.runs.cancellation import Cancellation, undisturbed
 
 Where: TypeAlias = int | str | None
-"""A number of workers of this machine, -1 for every core, None for the enclosing joblib context, or the
-address of a Dask scheduler.
+"""Number of workers of this machine, -1 for every core, None for the enclosing joblib context, or the address
+of a Dask scheduler.
 """
 
 EVERY_CORE = -1
 """Number that stands for one worker per core."""
 
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://([^\s/:]+|\[[0-9a-f:.%]+\]):[0-9]{1,5}", re.IGNORECASE)
-"""Pattern of a scheduler's address with its port; Dask takes 20 s to find out that there is none."""
+"""Pattern of a scheduler's address with its port; Dask itself takes 20 s to refuse an address without a port.
+"""
 
 
 def as_where(value: Where, argument: str) -> Where:
@@ -48,14 +49,14 @@ def as_where(value: Where, argument: str) -> Where:
 
 
 LARGE = 1 << 16
-"""Size in bytes from which an array is mapped into the memory of processes, and a shared argument goes to
-each worker of a cluster once.
+"""Size in bytes from which an array is mapped into the memory of processes. A shared argument of this size
+goes to each worker of a cluster once.
 """
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Call that depends on no other unit."""
+    """Call that does not depend on any other unit."""
 
     key: str
     """Key of the unit in studies and messages."""
@@ -64,7 +65,7 @@ class Unit:
     arguments: tuple[Any, ...] = ()
     """Arguments by position."""
     kind: str = ""
-    """Kind of the unit: within a kind, times are proportional to sizes. One unit of each kind is run first,
+    """Kind of the unit. Within a kind, times are proportional to sizes. One unit of each kind is run first,
     so that the remaining time is known early.
     """
     size: float = 1.0
@@ -79,7 +80,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Completed:
-    """A unit that has ended."""
+    """Result of a unit that has ended, or its error."""
 
     index: int
     """Index among the given units."""
@@ -94,7 +95,7 @@ class Completed:
 
 
 def run_here(index: int, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Completed:
-    """Run a unit in this thread; an error is returned and not raised."""
+    """Run a unit in this thread; return an error as part of the result, and do not raise it."""
     start = seconds_now()
     result, error = None, None
     try:
@@ -107,7 +108,7 @@ def run_here(index: int, call: Callable[..., Any], arguments: tuple[Any, ...]) -
 def run_away(
     stop: Cancellation, index: int, call: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> bytes | None:
-    """Run a unit in a worker; return its pickled result, or None if the run was cancelled before it."""
+    """Run a unit in a worker; return its pickled result, or None if the cancellation was set before."""
     if stop.cancelled:
         return None
     plain = tuple(each.view(np.ndarray) if isinstance(each, np.memmap) else each for each in arguments)
@@ -115,7 +116,7 @@ def run_away(
 
 
 def packed(completed: Completed) -> bytes:
-    """Return a readable pickle; an error that does not pickle is replaced by one with its text."""
+    """Return a pickle that can be loaded; an error that does not pickle is replaced by one with its text."""
     import cloudpickle
 
     try:
@@ -174,9 +175,9 @@ def _unless_cancelled(stops: tuple[Cancellation, ...], index: int, unit: Unit) -
 def in_processes(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
     """Run units in the processes of joblib's loky; units of processes that died run again.
 
-    joblib does not report which unit a dead process had. The second time units are sent one by one, and
-    those under way when a process dies again run alone. If every unit pickles by itself, units are sent
-    once more after an error: a thread of joblib pickles them, while this one may change a cache in their
+    joblib does not report which unit a dead process had. After a first death units are sent one by one; after
+    a second death the units under way run alone. After an error of pickling, units are sent once more if
+    every unit pickles by itself: joblib pickles in a thread, while this thread may change a cache in the
     arguments.
     """
     left = dict.fromkeys(range(len(units)))
@@ -217,11 +218,11 @@ def _sent(
     *,
     careful: bool,
 ) -> Iterator[Completed]:
-    """Send the units with some indices to processes in one joblib call, and yield finished ones.
+    """Send the units at `places` to processes in one joblib call, and yield finished units.
 
-    The started ones are in `begun`; a caller that leaves early ends the processes. Raises BrokenProcessPool
-    if a process died. Raises NothingCameError if units without partial results outlast the grace of the
-    cancellation.
+    `begun` receives the started units. A caller that leaves early ends the processes. Raises
+    BrokenProcessPool if a process died. Raises NothingCameError if units without partial results outlast the
+    grace of the cancellation.
     """
     from joblib import Parallel, delayed
 
@@ -267,7 +268,7 @@ def _end(running: Any) -> None:
 def _no_interrupt() -> Iterator[None]:
     """Keep Ctrl-C from processes that are started here, as a terminal sends it to them too.
 
-    They inherit the mask; this process gets the signal at the end.
+    The new processes inherit the signal mask; this process gets the signal at the end of the block.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -288,7 +289,7 @@ def _no_interrupt() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence a resource tracker started here about files that an interrupted run removed.
+    """Silence a resource tracker started within the block about files that an interrupted run removed.
 
     The tracker writes to stderr at any moment, even within the sentences of this process.
     """
@@ -311,7 +312,7 @@ def _killed(key: str, error: BrokenProcessPool) -> WorkerError:
 
 
 def _unsendable(units: Sequence[Unit]) -> WorkerError | None:
-    """Return the error of the first unit that does not pickle; None if all do."""
+    """Return the error of the first unit that does not pickle; None if all units pickle."""
     import cloudpickle
 
     for unit in units:

@@ -38,7 +38,7 @@ UNPACKED: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
-"""Decompressor by the first bytes of a file."""
+"""Function that decompresses a file, by the first bytes of the file."""
 
 
 def read_table_file(
@@ -54,13 +54,13 @@ def read_table_file(
     The content decides the format, not the name: text with columns separated by commas, semicolons or tabs
     (UTF-8, or UTF-16 with its mark), the same compressed with gzip, bzip2, xz or zip, Parquet, or an Excel
     workbook. Raises BadFileError if the file cannot be read, is empty or no table, has a row with more or
-    fewer cells than the header, or repeats a name. The message names the file and, if there is one, the
-    line. Raises MissingDependencyError for a workbook if the package that reads it is not installed.
+    fewer cells than the header, or repeats a name. The message names the file and, where possible, the line.
+    Raises MissingDependencyError for a workbook if the package that reads it is not installed.
 
-    `notes`: receives sentences for readers of the answer: another separator than the comma, decimal commas,
-    a chosen sheet, a dropped index. `words`: columns that are text, even if they look like numbers.
-    `marker`: text of a cell that was not acquired yet; it may occur among numbers. `rules`: words for gaps,
-    and decimal sign.
+    `notes`: receives sentences for readers of the answer about a separator other than the comma, decimal
+    commas, a chosen sheet, or a dropped index. `words`: columns that are text, even if they look like
+    numbers. `marker`: text of a cell that was not acquired yet; it may occur among numbers. `rules`: words
+    for gaps, and decimal sign.
 
     The table has at least one row and one column. Names are distinct texts, and rows are numbered from 0.
     """
@@ -100,7 +100,7 @@ def table_of_bytes(
 
 
 def without_gaps(table: "pd.DataFrame", rules: CellRules) -> "pd.DataFrame":
-    """Replace the user's words for gaps by gaps, in a table from JSON or Parquet."""
+    """Return a table from JSON or Parquet in which the user's words for gaps are gaps."""
     if not rules.gaps:
         return table
     gaps = {*rules.gaps}
@@ -109,11 +109,11 @@ def without_gaps(table: "pd.DataFrame", rules: CellRules) -> "pd.DataFrame":
 
 
 def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, list[str]]]:
-    """Return every row of a table as unchanged text, with the number of its last line.
+    """Return every row of a table as unchanged text, with the number of the row's last line.
 
     The header is the first row. Formats are those of :func:`read_table_file`. A row may have more or fewer
-    cells than the header; a row without cells marks an unclosed quote. Raises BadFileError if the content
-    is no table.
+    cells than the header; a row without cells stands for an unclosed quote. Raises BadFileError if the
+    content is no table.
     """
     content = unpacked(name, content)
     if content.startswith(PARQUET):
@@ -175,9 +175,9 @@ def _only_member(name: str, content: bytes) -> bytes:
 
 
 def read_up_to(name: str, stream: IO[bytes], most: int = MOST_UNPACKED) -> bytes:
-    """Return the content of a stream of at most `most` bytes, as a defence against crafted files.
+    """Return the content of a stream, as a defence against crafted files with a limit of `most` bytes.
 
-    Raises BadFileError if it has more.
+    Raises BadFileError if the content is longer.
     """
     held = io.BytesIO()  # returns its bytes without a copy
     while block := stream.read(1 << 20):
@@ -190,7 +190,7 @@ def read_up_to(name: str, stream: IO[bytes], most: int = MOST_UNPACKED) -> bytes
 
 
 def _parquet(name: str, content: bytes, notes: list[str], words: Sequence[str]) -> "pd.DataFrame":
-    """Read Parquet; an index other than row numbers is left out, with a note."""
+    """Read a Parquet file; an index other than row numbers is left out, with a note."""
     import pandas as pd
 
     table = parquet_table(name, content)
@@ -210,11 +210,11 @@ def _parquet(name: str, content: bytes, notes: list[str], words: Sequence[str]) 
 def read_set(name: str, folder: str | Path | None = None) -> "pd.DataFrame | None":
     """Read a public set without row names and numbers; None if the set is not stored.
 
-    Raises BadFileError if a stored file is not that set, as it has other columns or another number of rows.
-    Raises BadInputError if there is no set of that name.
+    Raises BadFileError if a stored file has other columns or another number of rows than the set. Raises
+    BadInputError if there is no set of that name.
 
-    `name`: see ``sets.toml`` in :mod:`shortlist.datasets`; underscores are as good as hyphens. `folder`:
-    folder searched before the cache; see :func:`shortlist.datasets.store.table_bytes`.
+    `name`: see ``sets.toml`` in :mod:`shortlist.datasets`; underscores count as hyphens. `folder`: folder
+    searched before the cache; see :func:`shortlist.datasets.store.table_bytes`.
 
     Returns the features, and the class as the last column, ``target``.
     """

@@ -1,4 +1,4 @@
-"""Fingerprints of tables, which show whether rows are those of a model."""
+"""Fingerprints of tables, by which the rows of a table are compared with the rows behind a model."""
 
 import hashlib
 import math
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from shortlist.pickles import saved_from
 
 _TOGETHER = 2**21
-"""Number of values that are hashed at a time, so that wide and long tables take no more memory."""
+"""Number of values that are hashed at a time, which limits the memory for wide and long tables."""
 
 _WHOLE = 2**53
-"""Size up to which every integer is a float."""
+"""Size up to which a float represents every integer."""
 
 _KEYS = {str, float, type(None)}
-"""Types in which equal values always have equal numbers."""
+"""Types whose equal values always have equal numbers from :func:`_word`."""
 
 
 @saved_from("shortlist")
@@ -48,7 +48,7 @@ NO_TABLE = Fingerprint("", np.zeros(0, dtype=np.uint64))
 
 
 class RowsOfTable(NamedTuple):
-    """Fingerprint of a table, and the indices in it of a separate set of rows."""
+    """Fingerprint of a table, and the indices in the table of a separate set of rows."""
 
     table: Fingerprint
     places: NDArray[np.intp]
@@ -57,33 +57,33 @@ class RowsOfTable(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RowMatch:
-    """Indices of the rows of one table in another one."""
+    """Indices of the rows of a first table in a second table."""
 
     places: NDArray[np.intp]
-    """Index in the second table of each row of the first, ``(n_rows,)``; -1 if it is missing. No index
-    repeats.
+    """Index in the second table of each row of the first table, ``(n_rows,)``; -1 if the row is missing. No
+    index repeats.
     """
     extra: NDArray[np.intp]
-    """Indices in the second table of rows that are not in the first."""
+    """Indices in the second table of rows that are not in the first table."""
 
     @property
     def missing(self) -> NDArray[np.intp]:
-        """Indices in the first table of rows that are not in the second."""
+        """Indices in the first table of rows that are not in the second table."""
         return np.flatnonzero(self.places < 0)
 
     @property
     def moved(self) -> NDArray[np.intp]:
-        """Indices in the first table of rows at another index in the second."""
+        """Indices in the first table of rows at another index in the second table."""
         return np.flatnonzero((self.places >= 0) & (self.places != np.arange(len(self.places))))
 
 
 def table_fingerprint(X: Any, y: Any) -> Fingerprint:
     """Return the fingerprint of a table of features with its classes.
 
-    The fingerprint is of values, so that one table read from CSV and from Parquet has one fingerprint: 1 is
-    1.0 and True, a missing number is a missing text, -0.0 is 0.0, a category is its value, and a time is
-    the text that pandas writes. The order of the rows counts; the index and the order of the columns do
-    not, as columns are taken by name.
+    The fingerprint is of values, so that a table read from CSV and from Parquet has the same fingerprint. The
+    values 1, 1.0 and True count as equal, as do -0.0 and 0.0, and a missing number and a missing text. A
+    category counts as its value, and a time as the text that pandas writes. The order of the rows counts; the
+    index and the order of the columns do not, as columns are taken by name.
 
     Takes about a microsecond per row, and at most 40 MB of memory.
 
@@ -113,8 +113,8 @@ def table_fingerprint(X: Any, y: Any) -> Fingerprint:
 def match_rows(first: Fingerprint, second: Fingerprint) -> RowMatch:
     """Match the rows of the first table with equal rows of the second one.
 
-    A row that has kept its index is matched first. Other rows are matched with equal rows elsewhere;
-    several equal ones are matched in order.
+    A row that has kept its index is matched first. Other rows are matched with equal rows elsewhere; several
+    equal rows are matched in order.
     """
     common = min(len(first.rows), len(second.rows))
     places = np.full(len(first.rows), -1, dtype=np.intp)
@@ -162,7 +162,7 @@ def _float_words(numbers: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _value_words(values: Iterable[Any]) -> NDArray[np.uint64]:
-    """Return a number for each value of any type; values of one type are looked up once."""
+    """Return a number for each of some values of any types; the number of a repeated value is looked up."""
     kind = getattr(getattr(values, "dtype", None), "kind", "")
     listed = values.tolist() if kind in {"O", "U"} and hasattr(values, "tolist") else list(values)
     if set(map(type, listed)) <= _KEYS:
@@ -180,7 +180,7 @@ def _value_words(values: Iterable[Any]) -> NDArray[np.uint64]:
 
 
 def _word(value: Any) -> int:
-    """Return the number of a value: its bits if it is exactly a float, else a digest of its text."""
+    """Return the number of a value: the bits of an equal float, or else a digest of the value's text."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         value = math.nan
     if isinstance(value, bool | int | float | np.number | np.bool_):

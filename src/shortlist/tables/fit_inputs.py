@@ -66,10 +66,10 @@ def as_random_state(value: Any, argument: str) -> Any:
 
 
 def refuse_fit_options(estimator: BaseEstimator, given: Mapping[str, Any]) -> None:
-    """Refuse arguments of ``fit`` beyond its parameters, with a sentence about weights of rows.
+    """Refuse arguments that ``fit`` does not have, and weights of rows with a sentence about them.
 
-    Raises BadInputError for weights of rows, as every estimator here counts rows as integers. Raises
-    TypeError for anything else, as any function does.
+    Raises BadInputError for weights of rows, as estimators count every row once. Raises TypeError for any
+    other argument, as Python does.
     """
     name = type(estimator).__name__
     if "sample_weight" in given:
@@ -83,8 +83,8 @@ def refuse_fit_options(estimator: BaseEstimator, given: Mapping[str, Any]) -> No
 def classes_of(y: Labels, *, name: str = "y", most: int | None = None) -> Labels:
     """Return the classes, sorted.
 
-    Raises BadInputError if there are fewer than two, or more than `most`; the message calls the labels by
-    `name`.
+    Raises BadInputError if there are fewer than two classes, or more than `most`. `name`: name of the labels
+    in the message.
     """
     classes: Labels = np.unique(y)
     n = len(classes)
@@ -104,7 +104,7 @@ def take_rows(X: Any, rows: NDArray[np.integer]) -> Any:
 def refuse_quantities(y: Labels) -> None:
     """Refuse labels that are quantities, such as numbers with fractions.
 
-    The message has the words that scikit-learn's checks look for.
+    The message contains the words that scikit-learn's checks look for.
     """
     try:
         check_classification_targets(y)
@@ -121,7 +121,7 @@ def refuse_quantities(y: Labels) -> None:
 
 
 def _checked_shape(estimator: BaseEstimator, X: Any) -> Any:
-    """Check arrays; frames stay frames, so that text columns survive until the pool reads them."""
+    """Check the shape of rows; a frame stays a frame, so that text columns reach the pool."""
     if hasattr(X, "columns"):
         return X
     is_float = getattr(getattr(X, "dtype", None), "kind", "f") == "f"
@@ -144,7 +144,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, SeedSettings, ABC):
     """Classifier of rows with text, categories and gaps, which counts every row once."""
 
     CHECKS: ClassVar[dict[str, Check]] = {}
-    """Check of each option that is no field and can be checked alone, in this order."""
+    """Check of each option that is not a field and can be checked alone; the checks run in this order."""
 
     classes_: Labels
 

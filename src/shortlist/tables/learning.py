@@ -1,4 +1,4 @@
-"""Tables to learn from: features, a class column, and suspicious columns."""
+"""Tables to learn from: features and a class column, without columns that name rows."""
 
 import re
 from collections.abc import Sequence
@@ -21,13 +21,15 @@ FILE = "shortlist_file"
 """Key of a table's attribute with the name of its file."""
 
 FEWEST_ROWS = 20
-"""Least number of rows for judging a column of distinct values."""
+"""Least number of rows at which a column of distinct values is judged."""
 
 MOST_NUMBERS = 20
-"""Number of different values above which a numeric target is a class only if each value has enough rows."""
+"""Number of different values above which a numeric target counts as a quantity, unless each value has enough
+rows.
+"""
 
 ROWS_PER_NUMBER = 5
-"""Number of rows per value, on average, that is enough for a class."""
+"""Mean number of rows per value from which a numeric target counts as a class."""
 
 NAMES_OF_ROWS = (
     "id",
@@ -46,8 +48,8 @@ NAMES_OF_ROWS = (
     "session",
     "encounter",
 )
-"""Words of an identifier: a column is named like one if its name is one of these words, or begins or ends
-with one of the first four.
+"""Words in the headings of identifiers. A heading names an identifier if it is one of these words, or begins
+or ends with one of the first four words.
 """
 
 
@@ -55,20 +57,22 @@ NAMES_OF_JUDGES = (
     *("judge", "model", "rater", "annotator", "labeler", "labeller", "classifier", "reviewer", "coder"),
     *("expert", "worker", "test", "analyte", "measurement", "parameter", "variable"),
 )
-"""Words in the name of the column of judges, or of tests, in a long log."""
+"""Words in the heading of the column of judges, or of tests, in a long log."""
 
 
 class LearningTable(NamedTuple):
-    """Table for classifiers to learn from."""
+    """Features and classes for classifiers to learn from, with columns that name rows."""
 
     X: "pd.DataFrame"
     """Features of every row."""
     y: "pd.Series[Any]"
     """Class of every row."""
     ids: tuple[str, ...]
-    """Columns that name rows or cases: no features, but written beside the answers to new rows."""
+    """Columns that name rows or cases. These columns are no features, but are written beside the answers to
+    new rows.
+    """
     cases: "Cases | None" = None
-    """Case of each row, ``(n_samples,)``; None without a column for it."""
+    """Case of each row, ``(n_samples,)``; None without a column of cases."""
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -84,11 +88,11 @@ def read_table(
     marker: str | None = None,
     rules: CellRules = USUAL,
 ) -> "pd.DataFrame":
-    """Read a table from a file, from standard input (``-``), or a known one (``example:NAME``).
+    """Read a table from a file or from standard input (``-``), or a known table (``example:NAME``).
 
     Known tables are those that scikit-learn ships, and the public sets that were fetched. Their class is in
     the column ``target``. Raises BadFileError if the file is missing, empty or not a table. Raises
-    BadInputError if there is no such example, or it must be fetched first.
+    BadInputError if there is no such example, or the example must be fetched first.
 
     `source`: name of the file; for the formats see :func:`shortlist.tables.files.read_table_file`. `notes`:
     receives sentences about the reading, for readers of the answer. `words`: columns of a file that are
@@ -117,17 +121,17 @@ def split_target(
 ) -> LearningTable:
     """Return the features and the target of a table, without columns that name rows.
 
-    A column of at least 20 rows names them if all of its values differ, and it holds words or certain
-    integers. The integers must be consecutive, rise from row to row, or have a heading such as ``id`` or
-    ``patient_id``. Numbers with decimals are measurements. Raises BadInputError if a named column is
-    missing, no feature is left, a row has no target, or all rows have one class. It is raised too if the
-    target looks like a quantity: it has fractions, or more than 20 different values with fewer than 5 rows
-    each.
+    In a table of at least 20 rows, a column names rows if all of its values differ, and the values are words
+    or certain integers. The integers must be consecutive, rise from row to row, or have a heading such as
+    ``id`` or ``patient_id``. Numbers with decimals are measurements. Raises BadInputError if a named column
+    is missing, no feature is left, a row has no target, or all rows have one class. BadInputError is raised
+    too if the target looks like a quantity: it has fractions, or more than 20 different values with fewer
+    than 5 rows each on average.
 
-    `table`: table from :func:`read_table`. `target`: the class column. `drop`: columns to leave out.
-    `keep`: columns that are features even if they look like names of rows. `group`: column with the case of
-    each row; it is no feature. `notes`: receives a sentence about columns that name rows, may name rows, or
-    are empty.
+    `table`: table from :func:`read_table`. `target`: the class column. `drop`: columns to leave out. `keep`:
+    columns that are features even if they look like names of rows. `group`: column with the case of each row,
+    which is no feature. `notes`: receives a sentence about columns that name rows, may name rows, or are
+    empty.
     """
     _check_columns(table, target, drop, keep, group)
     y = table[target]
@@ -212,7 +216,7 @@ def labelled_rows(
 
 
 def _as_typed(label: Any) -> str:
-    """Return a class as people type it: 1 and 1.0 are the same number."""
+    """Return a class as people type it; 1 and 1.0 give the same text."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
@@ -240,7 +244,7 @@ def long_log(table: "pd.DataFrame", target: str) -> str:
 
 
 def _is_case_of(table: "pd.DataFrame", case: str, judge: str, target: str) -> bool:
-    """Whether a column names cases of one class each, answered at most once by every judge."""
+    """Return whether `case` names cases of one class each, with one answer of each judge at most."""
     n_cases = table[case].nunique()
     if table[case].dtype.kind in "fbmM" or not 2 <= n_cases <= len(table) // 2:
         return False
@@ -276,7 +280,7 @@ def _check_columns(
 
 
 def select_columns(table: "pd.DataFrame", names: Sequence[str]) -> "pd.DataFrame":
-    """Return the named columns in order, without others; raise an error for a missing one."""
+    """Return the named columns in order, without other columns; raise an error for a missing column."""
     missing = [name for name in names if name not in table.columns]
     if missing:
         raise BadInputError(
@@ -291,7 +295,7 @@ def _file(table: "pd.DataFrame") -> str:
 
 
 def shown(names: Sequence[str]) -> str:
-    """List names for people: all of them, or the first eight of many."""
+    """List names for people: all names, or the first eight of many."""
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
     return ", ".join(map(repr, names[:8])) + more
 
@@ -328,7 +332,7 @@ def _suspicions(X: "pd.DataFrame") -> list[str]:
 
 
 def _names_rows(column: "pd.Series[Any]") -> bool:
-    """Whether a column names the rows, judged by its values and its heading."""
+    """Return whether a column names the rows, judged by its values and its heading."""
     if not _all_differ(column):
         return False
     if column.dtype.kind not in "iuf":
@@ -385,12 +389,12 @@ def _all_differ(column: "pd.Series[Any]") -> bool:
 
 
 def _is_time(column: "pd.Series[Any]") -> bool:
-    """Whether a column holds points in time or durations, which are measurements."""
+    """Return whether a column holds points in time or durations, which are measurements."""
     return column.dtype.kind in "mM"
 
 
 def _is_called_like_an_id(name: str) -> bool:
-    """Whether a heading is that of an identifier, in any spelling.
+    """Return whether a heading names an identifier, in any spelling.
 
     >>> [_is_called_like_an_id(name) for name in ("ID", "patientId", "case-id", "Patient", "humid", "age")]
     [True, True, True, True, False, False]

@@ -1,8 +1,8 @@
 """Numbers as people write them: decimal commas, thousands separators, currencies, and gaps.
 
-Every table follows one rule. A column holds numbers if all of its cells do, in one notation. An empty cell
-is a gap everywhere. ``NA``, ``None`` and the like are gaps in a column of numbers or truth values, but
-words in any other, so that they can be answers and classes.
+Every table follows one rule. A column holds numbers if all of its cells are numbers or gaps, in one notation.
+An empty cell is a gap everywhere. ``NA``, ``None`` and similar words are gaps in a column of numbers or truth
+values. In any other column these words stay words, so that they can be answers and classes.
 """
 
 import re
@@ -18,7 +18,9 @@ DECIMALS = (POINT, COMMA)
 """Possible decimal signs."""
 
 AGREED = "decimal"
-"""Attribute of a table read from text: the notation of its numbers, if it is known."""
+"""Key of a table's attribute with the notation of its numbers, if the table is read from text and the
+notation is known.
+"""
 
 GAP_WORDS = frozenset(
     {"na", "n/a", "nan", "-nan", "none", "null", "<na>", "#na", "#n/a", "#n/a n/a", "1.#ind", "-1.#ind"}
@@ -42,8 +44,8 @@ _WRITTEN = {
 class CellRules(NamedTuple):
     """Rules of a user for reading cells of a table.
 
-    `gaps`: words that are gaps in every column, in place of :data:`GAP_WORDS` among numbers; None: the
-    usual rule. `decimal`: decimal sign, ``"point"`` or ``"comma"``, for columns that fit both.
+    `gaps`: words that are gaps in every column, in place of :data:`GAP_WORDS` among numbers; None: the usual
+    rule. `decimal`: decimal sign, ``"point"`` or ``"comma"``, for columns that fit both signs.
     """
 
     gaps: tuple[str, ...] | None = None
@@ -62,10 +64,10 @@ USUAL = CellRules()
 class Written(NamedTuple):
     """Notation of a column of numbers.
 
-    `plain`: for each notation that fits all cells, each different cell as a plain number with a point, ""
-    for a gap. `currency`: the currency sign, which is left out. `is_plain`: whether every cell is a plain
-    number already. `agrees`: whether every cell is the same number in both notations; then `plain` has only
-    one of them.
+    `plain`: for each notation that fits all cells, the plain number of each different cell, with a point; ""
+    for a gap. `currency`: the currency sign, which plain numbers do not have. `is_plain`: whether every cell
+    is a plain number already. `agrees`: whether every cell is the same number in both notations; then `plain`
+    has only one notation.
     """
 
     plain: Mapping[str, dict[str, str]]
@@ -110,7 +112,10 @@ def is_plain_number(text: str) -> bool:
 
 
 def agreed_by_cells(cells: Iterable[str]) -> str | None:
-    """Return the notation of cells with both signs, such as ``1.300,50``; None for none or both notations."""
+    """Return the notation of cells with two signs, such as ``1.300,50``.
+
+    None if no cell has two signs, or such cells disagree.
+    """
     told = {
         notation
         for one in cells
@@ -121,10 +126,10 @@ def agreed_by_cells(cells: Iterable[str]) -> str | None:
 
 
 def number_in_table(name: str, column: str, cell: str, agreed: str | None) -> str | None:
-    """Return a cell as a plain number in the notation of its table; None if it is no such number.
+    """Return a cell as a plain number in the notation of its table; None for any other cell.
 
-    `agreed`: the notation; None if it is unknown. Raises BadFileError then if both notations fit and
-    differ.
+    `agreed`: the notation; None if the notation is unknown. Raises BadFileError if the notation is unknown
+    and both notations fit with different numbers.
     """
     by_point, by_comma = as_plain(cell, POINT), as_plain(cell, COMMA)
     if agreed is None and by_point and by_comma and by_point[0] not in {by_comma[0], cell.strip()}:
@@ -135,7 +140,7 @@ def number_in_table(name: str, column: str, cell: str, agreed: str | None) -> st
 
 
 def as_written(texts: Iterable[str], rules: CellRules = USUAL) -> Written | None:
-    """Return the notation of the different cells of a column; None if some are words.
+    """Return the notation of the different cells of a column; None if some cells are words.
 
     A column of gaps only is no column of numbers.
     """
@@ -171,10 +176,10 @@ def as_written(texts: Iterable[str], rules: CellRules = USUAL) -> Written | None
 
 
 def misfit(texts: Iterable[str], rules: CellRules = USUAL) -> tuple[str, str] | None:
-    """Return the first cell that keeps a column from being numbers, and a cell that it contradicts.
+    """Return the first cell that keeps a column from being numbers, and a cell that fits.
 
-    The notation is that of most cells, and the currency that of most of these. Returns None if no cell is a
-    number, or all fit.
+    A cell fits if it has the notation of most cells, and the currency of most cells in this notation. Returns
+    None if no cell is a number, or all cells fit.
 
     >>> misfit(["1.202,34", "2.500,00", "350.00 EUR ca."]), misfit(["5 €", "$ 5", "6 €"])
     (('350.00 EUR ca.', '1.202,34'), ('$ 5', '5 €'))
@@ -203,13 +208,12 @@ def told_numbers(
 ) -> dict[str, dict[str, str]]:
     """Return the columns of numbers among columns of text, with each different cell as a plain number.
 
-    `columns`: the different cells of each column. `separator`: separator of the columns. A comma alone, as
-    in ``1,5``, is a decimal comma in a file with another separator; between commas such cells are words.
-    `has_points`: whether other columns have decimal points. `notes`: receives a sentence on the notation of
-    numbers.
+    `columns`: the different cells of each column. `separator`: separator of the columns. A single comma, as
+    in ``1,5``, is a decimal comma if the separator is not a comma; else such a cell is a word. `has_points`:
+    whether other columns have decimal points. `notes`: receives a sentence on the notation of numbers.
 
-    Raises BadFileError if a column is ambiguous, such as one of ``1,234``, and no other column of the file
-    shows the notation.
+    Raises BadFileError if a column is ambiguous, such as a column of ``1,234``, and no other column of the
+    file shows the notation.
     """
     written = {column: one for column, texts in columns.items() if (one := as_written(texts, rules))}
     certain = _certain(written, has_points)
@@ -253,7 +257,10 @@ def agreed_notation(
 
 
 def _certain(written: Mapping[str, Written], has_points: bool) -> set[str]:
-    """Return the notations of columns that fit only one; a column equal in both shows nothing."""
+    """Return the notations of columns that fit one notation only.
+
+    A column with the same numbers in both notations does not count.
+    """
     return ({POINT} if has_points else set()) | {
         next(iter(one.plain))
         for one in written.values()

@@ -1,8 +1,8 @@
 """Splits of rows by class: every part has the same shares of the classes as all rows.
 
 The rows drawn for a seed are part of the answers: :func:`hold_out` and :func:`shuffled_folds` draw as
-scikit-learn does, the others class by class from a generator of numpy. If cases have several rows,
-:func:`split_cases` makes any of them split whole cases.
+scikit-learn does, other functions draw class by class from a generator of numpy. If cases have several rows,
+:func:`split_cases` makes any of these functions split whole cases.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,9 @@ TEST_SHARE = 0.10
 """Share of all rows in the test set of ensembles (Section 5.1 of the pruning paper)."""
 
 PRUNING_SHARE = 0.27
-"""Share of all rows that selects members; the remaining 63 % fit classifiers (the same section)."""
+"""Share of all rows that selects members (Section 5.1 of the pruning paper); the remaining 63 % fit
+classifiers.
+"""
 
 SELECTION_SHARE = 0.3
 """Share of the rows outside the test set that selects members, the paper's 27 : 63 rounded."""
@@ -33,15 +35,15 @@ STAGE_SHARE = 1 / 3
 """Share of rows held out for stages that are not validated out of fold."""
 
 PAPER_STAGE_SHARES = (0.5, 0.25, 0.25)
-"""Shares of the rows that fit subclassifiers, that choose stage assignments, and that measure (Sec. 4.3.1
-of EMSCO).
+"""Shares of the rows that fit subclassifiers, that choose stage assignments, and that measure (Sec. 4.3.1 of
+EMSCO).
 """
 
 CASE_SHARE = 0.25
-"""Share of the cases of a log that is held out, unless all of them choose."""
+"""Share of the cases of a log that is held out, unless all cases choose."""
 
 THRESHOLD_SHARE = 0.25
-"""Share of the calibration rows that chooses the thresholds to test, if no other rows can."""
+"""Share of the calibration rows that chooses the thresholds to test, if no other rows can choose them."""
 
 N_FOLDS = 5
 """Default number of folds for out-of-fold answers."""
@@ -50,7 +52,7 @@ MOST_ROWS_IN_FOLDS = 2_000
 """Largest number of rows for which out-of-fold answers are the default."""
 
 IN_NO_FOLD = -1
-"""Fold of rows that always fit: those of a class with one row."""
+"""Fold of the rows that always fit: the rows of a class with only one row."""
 
 
 def split_cases(
@@ -58,8 +60,8 @@ def split_cases(
 ) -> list[RowNumbers]:
     """Split rows as `split` does, but keep all rows of a case in one part.
 
-    A case counts as one row of the rarest class among its rows, so shares are those of cases. Raises
-    BadInputError if all rows of a class are of cases outside the first part.
+    A case counts as one row of the rarest class among its rows, so shares are shares of cases. Raises
+    BadInputError if no row of a class is in the first part.
 
     `y`, ``(n_samples,)``: classes. `cases`, ``(n_samples,)``: case of each row; None: every row is a case.
     `split`: function of classes that returns the row numbers of each part; the first part fits.
@@ -108,7 +110,7 @@ def cases_of_rows(cases: Cases | None, rows: RowNumbers) -> Cases | None:
 
 
 def one_row_a_case(rows: RowNumbers, cases: Cases | None, seed: int) -> RowNumbers:
-    """Draw one row of every case, in rising order; without cases return the rows.
+    """Return one drawn row of every case, in ascending order; without cases return all rows.
 
     >>> one_row_a_case(np.array([0, 1, 4]), np.array([0, 0, 1, 1, 2]), 0).tolist()
     [0, 4]
@@ -122,11 +124,11 @@ def one_row_a_case(rows: RowNumbers, cases: Cases | None, seed: int) -> RowNumbe
 def hold_out(
     y: Labels, share: float, seed: int, *, rounded: Callable[[float], int] = round
 ) -> tuple[RowNumbers, RowNumbers]:
-    """Hold out a share of the rows, at least one per class with two rows or more.
+    """Hold out a share of the rows, at least one row of each class with two rows or more.
 
-    `y`: classes, ``(n_samples,)``; one of them must have two rows. `share`: at most one half. `seed`: seed
-    of scikit-learn's ``train_test_split``. `rounded`: rounds the number of rows. `kept`, `held`, which it
-    returns: in random order. Classes with only one row are kept, and come first.
+    `y`: classes, ``(n_samples,)``; at least one class must have two rows. `share`: at most one half. `seed`:
+    seed of scikit-learn's ``train_test_split``. `rounded`: rounds the number of rows. `kept`, `held`, which
+    it returns: in random order. Classes with only one row are kept, and come first.
 
     >>> y = np.array(["a", "a", "b", "a", "c", "b", "a"])
     >>> kept, held = hold_out(y, 0.3, 0)
@@ -144,7 +146,7 @@ def hold_out(
 
 
 def keep_rows_apart(n_rows: int, share: float, seed: int) -> tuple[RowNumbers, RowNumbers]:
-    """Draw a share of the rows regardless of class, as new rows come; return the others and the share.
+    """Draw a share of the rows regardless of class; return the other rows, then the drawn rows.
 
     >>> [part.tolist() for part in keep_rows_apart(5, 0.4, 0)]
     [[0, 1, 3], [2, 4]]
@@ -159,7 +161,7 @@ def shuffled_folds(
 ) -> Iterator[tuple[RowNumbers, RowNumbers]]:
     """Yield the training and the held-out rows of each fold of a shuffled ``StratifiedKFold``.
 
-    Cases, if given, are dealt to the folds with all of their rows.
+    With `cases`, all rows of a case are in the same fold.
     """
     from sklearn.model_selection import StratifiedKFold
 
@@ -172,7 +174,7 @@ def shuffled_folds(
 def cut_classes(
     y: Labels, cuts: Callable[[int], Sequence[int]], rng: np.random.Generator
 ) -> list[RowNumbers]:
-    """Cut each class, shuffled, into parts; return the rows of each part in rising order.
+    """Cut the shuffled rows of each class into parts; return the rows of each part in ascending order.
 
     >>> y = np.array([0, 0, 1, 1, 1, 1])
     >>> small, large = cut_classes(y, lambda n: [n // 2], np.random.default_rng(0))

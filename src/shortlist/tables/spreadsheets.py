@@ -1,4 +1,4 @@
-"""Rows as CSV or an Excel workbook, in which no text is a formula, and workbooks read as text."""
+"""Rows written as CSV or an Excel workbook in which no text is a formula, and workbooks read as text."""
 
 import contextlib
 import csv
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 Cell: TypeAlias = str | bool | int | float | Decimal | None
-"""Content of a cell: a text, a truth value, a number, or None."""
+"""Content of a cell: a text, a truth value, a number, or None for an empty cell."""
 
 WORKBOOK = ".xlsx"
 SPREADSHEET_ENDINGS = (".csv", WORKBOOK)
@@ -37,11 +37,11 @@ MOST_ROWS, MOST_COLUMNS, MOST_CHARACTERS = 1_048_576, 16_384, 32_767
 def save_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     """Write a table as CSV, or as the only sheet of a workbook for a path that ends in ``.xlsx``.
 
-    The file is written whole or not at all. In CSV a text that a spreadsheet would take for a formula
-    begins with ``'``; in a workbook its type is text. A number with more digits than the 15 of Excel is
-    written there as text. Truth values are the texts ``true`` and ``false``. Raises BadInputError if the
-    ending is another one, or the table is larger than a sheet of Excel. Raises MissingDependencyError for a
-    workbook if the package that writes it is not installed.
+    The file is written whole or not at all. In CSV a text that a spreadsheet would take for a formula begins
+    with ``'``; in a workbook its type is text. In a workbook a number of more than Excel's 15 digits is text.
+    Truth values are the texts ``true`` and ``false``. Raises BadInputError for any other ending, or a table
+    larger than a sheet of Excel. Raises MissingDependencyError for a workbook if the package that writes it
+    is not installed.
     """
     ending = Path(path).suffix.casefold()
     if ending not in SPREADSHEET_ENDINGS:
@@ -111,10 +111,12 @@ def _workbook_cell(cell: Cell) -> str | float | None:
 
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
-"""Pattern of the beginning of a guarded text, or of a formula in spreadsheets, which may call programs."""
+"""Pattern of the beginning of a text that is guarded already, or that spreadsheets take for a formula; a
+formula may call programs.
+"""
 
 HARMLESS = re.compile(r"[=+\-@]|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-"""Pattern of a sign alone, or of a number: spreadsheets show it unchanged."""
+"""Pattern of a single sign, or of a number; spreadsheets show such a text unchanged."""
 
 
 def guarded(text: str) -> str:
@@ -152,13 +154,14 @@ DAMAGED = (
 """Exceptions that a damaged compressed file may raise."""
 
 MOST_UNPACKED = 2**29
-"""Most bytes of an unpacked table, and of all parts of a workbook together."""
+"""Largest number of bytes of an unpacked table, and of all parts of a workbook together."""
 
 
 def is_workbook(name: str, content: bytes) -> bool:
-    """Whether a zip archive is an Excel workbook.
+    """Return whether a zip archive is an Excel workbook.
 
-    Raises BadFileError if its name is that of a workbook but it is none, or if it has the binary format.
+    Raises BadFileError if the archive has the name of a workbook but is no workbook, or is a workbook in the
+    binary format.
     """
     parts: list[str] = []
     with contextlib.suppress(*DAMAGED), zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -180,7 +183,7 @@ def is_workbook(name: str, content: bytes) -> bool:
 def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
     """Refuse a workbook that is damaged or unpacks to too much, whatever its headers state.
 
-    A few cells far apart are too much as well (:func:`check_extent`). Raises BadFileError.
+    A sheet with a few cells far apart is too large as well (:func:`check_extent`). Raises BadFileError.
     """
     left = most
     sheets: list[zipfile.ZipInfo] = []
@@ -209,7 +212,7 @@ def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
 
 
 def workbook_as_text(name: str, content: bytes, notes: list[str]) -> str:
-    """Return the first sheet as text with commas; a formula counts by its saved value.
+    """Return the first sheet as text with commas; a formula is read as its saved value.
 
     Nothing is calculated, and no linked file is read. Row k of the sheet is line k of the text as long as
     no cell holds a line break. Raises MissingDependencyError if python-calamine is not installed. Raises
@@ -246,7 +249,7 @@ def workbook_as_text(name: str, content: bytes, notes: list[str]) -> str:
 
 
 def _text_of_cell(value: object) -> str:
-    """Return a cell as CSV text; whole numbers, which Excel stores as floats, have no point."""
+    """Return a cell as CSV text; whole numbers, which Excel stores as floats, are written without a point."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, dt.date | dt.time):
@@ -255,7 +258,9 @@ def _text_of_cell(value: object) -> str:
 
 
 MOST_CELLS = 2**25
-"""Most cells from the first to the last filled one; more would not fit into a part of 512 MB."""
+"""Largest number of cells from the first to the last filled cell; more cells would not fit into a part of 512
+MB.
+"""
 
 SHEET_MARK = b"sheetData"
 """Element of every sheet."""
@@ -266,10 +271,10 @@ _PLACE = re.compile(r"([A-Za-z]{1,7})([0-9]{1,10})")
 def check_extent(name: str, stream: IO[bytes], *, most: int = MOST_CELLS) -> None:
     """Refuse a sheet with too many cells up to its last filled one.
 
-    Only filled cells count, not the dimension stated by the sheet. The sheet is read as a stream, in about
-    a microsecond per cell. Raises BadFileError if it has more cells, or is damaged.
+    Only filled cells count, not the dimension stated by the sheet. The sheet is read as a stream, in about a
+    microsecond per cell. Raises BadFileError if the sheet has more cells, or is damaged.
 
-    `most`: most cells of the sheet.
+    `most`: largest number of cells up to the last filled one.
     """
     try:
         n_rows, n_columns = _xml_extent(stream)
@@ -283,7 +288,10 @@ def check_extent(name: str, stream: IO[bytes], *, most: int = MOST_CELLS) -> Non
 
 
 def _xml_extent(stream: IO[bytes]) -> tuple[int, int]:
-    """Return the numbers of rows and columns up to the last filled cells; references may be missing."""
+    """Return the numbers of rows and columns up to the last filled cells.
+
+    References of cells may be missing.
+    """
     row = column = n_rows = n_columns = 0
     at_row = 0
 

@@ -1,4 +1,4 @@
-"""Tables as text: encoding, separator of columns, and number of cells in rows."""
+"""Tables as text: encoding, separator of columns, and number of cells per row."""
 
 import codecs
 import csv
@@ -38,7 +38,7 @@ MARKS = {
 """Encoding by byte-order mark."""
 
 ROWS_TO_TELL = 1000
-"""Number of rows that decide between two separators in the header."""
+"""Number of rows that decide on the separator if the header contains two."""
 
 
 def decoded(name: str, content: bytes) -> str:
@@ -219,9 +219,9 @@ SEP_LINE = re.compile(r"\ufeff?\"?sep=(.)\"?[^\S\n]*(?=\n|\Z)", re.IGNORECASE)
 
 
 def parted(name: str, text: str, notes: list[str]) -> tuple[str, str]:
-    """Return the text without a line ``sep=;``, and the separator; one other than the comma is noted.
+    """Return the text without a line ``sep=;``, and the separator; a separator other than the comma is noted.
 
-    The line becomes blank, so that others keep their numbers.
+    The line becomes blank, so that other lines keep their numbers.
     """
     told = SEP_LINE.match(text)
     if told:
@@ -237,7 +237,7 @@ def parted(name: str, text: str, notes: list[str]) -> tuple[str, str]:
 def with_plain_numbers(
     name: str, rows: list[tuple[int, list[str]]], notes: list[str], separator: str
 ) -> list[tuple[int, list[str]]]:
-    """Convert numbers with decimal commas, currencies or thousands separators to plain ones, by column."""
+    """Replace numbers with decimal commas, currencies or thousands separators by plain numbers, by column."""
     if not rows:
         return rows
     header = rows[0][1]
@@ -259,7 +259,7 @@ def with_plain_numbers(
 
 
 def _separator(name: str, text: str) -> str:
-    """Return the separator: a sign of the header with which every row is as long as the header."""
+    """Return the separator: the sign in the header at which every row has as many cells as the header."""
     found = [one for one in SEPARATORS if len(next(text_records(text, one), (0, [""]))[1]) > 1]
     if len(found) > 1:
         found = [one for one in found if _is_even(text, one)] or found[:1]
@@ -273,7 +273,7 @@ def _separator(name: str, text: str) -> str:
 
 
 def _is_even(text: str, separator: str) -> bool:
-    """Whether the first rows have as many cells as the header."""
+    """Return whether the first rows have as many cells as the header."""
     lengths = {
         len(cells) for _, (_, cells) in zip(range(ROWS_TO_TELL), text_records(text, separator), strict=False)
     }
@@ -299,7 +299,7 @@ def text_records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 
 TO_FILL_IN = ("Approve", "Reject")
-"""Last columns of results of Mechanical Turk, for which rows have no cells."""
+"""Headings of the last columns in results of Mechanical Turk, for which rows have no cells."""
 
 
 def _checked_header(name: str, text: str, separator: str, place: str) -> list[str]:
