@@ -1,4 +1,4 @@
-"""Conversion of users' values to checked ones, in this module only."""
+"""Conversion of users' values to checked values; no other module converts them."""
 
 import math
 from collections.abc import Mapping, Sequence

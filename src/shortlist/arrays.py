@@ -37,8 +37,8 @@ diagonal.
 """
 
 Bytes: TypeAlias = Annotated[NDArray[np.uint8], "uint8[::1]"]
-"""Bytes of a kernel, in one dimension; so are the arrays below. The annotation of an array is its numba
-type as a field of a named tuple: one dimension, two for tables, three for blocks.
+"""Bytes of a kernel, in one dimension. The annotation of an array is its numba type as a field of a named
+tuple: one dimension, two for tables, three for blocks.
 """
 
 Shorts: TypeAlias = Annotated[NDArray[np.int32], "int32[::1]"]
@@ -54,23 +54,23 @@ Flags: TypeAlias = Annotated[NDArray[np.bool_], "bool[::1]"]
 """True or false."""
 
 ByteTable: TypeAlias = Annotated[NDArray[np.uint8], "uint8[:, ::1]"]
-"""Bytes in two dimensions; so are the tables below."""
+"""Bytes in two dimensions."""
 
 HalfTable: TypeAlias = Annotated[NDArray[np.int16], "int16[:, ::1]"]
-"""Integers of two bytes."""
+"""Integers of two bytes in two dimensions."""
 
 ShortTable: TypeAlias = Annotated[NDArray[np.int32], "int32[:, ::1]"]
-"""Integers of four bytes."""
+"""Integers of four bytes in two dimensions."""
 
 LongTable: TypeAlias = Annotated[NDArray[np.int64], "int64[:, ::1]"]
 LongCube: TypeAlias = Annotated[NDArray[np.int64], "int64[:, :, ::1]"]
-"""Integers of eight bytes."""
+"""Integers of eight bytes in three dimensions."""
 
 FloatTable: TypeAlias = Annotated[NDArray[np.float64], "float64[:, ::1]"]
-"""Numbers of eight bytes."""
+"""Numbers of eight bytes in two dimensions."""
 
 FlagTable: TypeAlias = Annotated[NDArray[np.bool_], "bool[:, ::1]"]
-"""True or false."""
+"""True or false in two dimensions."""
 
 LongBlock: TypeAlias = Annotated[NDArray[np.int64], "int64[:, :, ::1]"]
 """Integers of eight bytes in three dimensions."""

@@ -28,7 +28,7 @@ LARGEST_EXPONENT = 18
 """Largest exponent: numbers of 10^19 and more are refused, as no value can be that large and exact."""
 
 MOST_PLACES = 1100
-"""Most decimals of a number: no double needs more, and as fractions they would fill the memory."""
+"""Most decimals of a number: no double needs more, and a fraction with more could fill the memory."""
 
 
 def as_decimal(text: str) -> Decimal | None:
@@ -114,7 +114,7 @@ def n_decimals(numbers: Iterable[Decimal]) -> int:
 
 
 def are_integers_over(values: NDArray[np.float64], scales: NDArray[np.float64] | float) -> NDArray[np.bool_]:
-    """Mark the values nearest to an integer over their scale, up to an error in the last two bits.
+    """Mark the values that are an integer divided by the scale, up to an error in the last two bits.
 
     >>> are_integers_over(np.array([0.1 + 0.2, 1 / 3]), 10).tolist()
     [True, False]
@@ -135,10 +135,10 @@ def decimal_steps(
     """Multiply each row by the smallest power of ten that makes all its values integers below 2^53.
 
     `values`, ``(n_values,)``: the values of all rows, one row after the other. `starts`, ``(n_rows + 1,)``:
-    row i is ``values[starts[i]:starts[i + 1]]``. `most`: the largest power, at most 18. `scaled`, which it
-    returns: the integers, ``(n_values,)``; 0 in rows that no power makes integers. `scales`, which it
-    returns: the power of ten of every row, ``(n_rows,)``; 1 for an empty one. `decimal`, which it returns:
-    marks the rows that have one, ``(n_rows,)``.
+    row i is ``values[starts[i]:starts[i + 1]]``. `most`: the largest power, at most 18. Three arrays are
+    returned. `scaled`, ``(n_values,)``: the integers; 0 in rows that no power makes integers. `scales`,
+    ``(n_rows,)``: the power of ten of every row; 1 for an empty row. `decimal`, ``(n_rows,)``: mask of the
+    rows that have such a power.
 
     >>> decimal_steps(np.array([1.0, 2.0, 0.25, 3.0, 1 / 3]), np.array([0, 2, 4, 5]))
     (array([  1,   2,  25, 300,   0]), array([  1, 100,   1]), array([ True,  True, False]))

@@ -92,7 +92,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Read a file; a missing or unreadable one raises :class:`BadFileError`."""
+    """Read a file; a missing or unreadable file raises :class:`BadFileError`."""
     try:
         return Path(path).read_bytes()
     except OSError as error:
@@ -104,8 +104,8 @@ def read_parquet(path: str | Path) -> "pa.Table":
 
     ``pyarrow.parquet.read_table`` and ``pandas.read_parquet`` leave threads behind that may still run when
     Python ends; then the process aborts ("terminate called without an active exception", exit code 134)
-    although all went well. Turn the table into a frame with ``to_pandas(use_threads=False)``, which starts
-    none either. Raises BadFileError if the file cannot be read, or is damaged.
+    although all went well. Turn the table into a frame with ``to_pandas(use_threads=False)``, which starts no
+    thread either. Raises BadFileError if the file cannot be read, or is damaged.
     """
     return parquet_table(str(path), read_bytes(path))
 
@@ -316,7 +316,7 @@ class Source:
                 yield line, found[0]
 
     def whole_number(self, text: str, what: str, line: int | None) -> int:
-        """Return an integer of up to 18 digits; the error about others begins with `what`."""
+        """Return an integer of up to 18 digits; the error about any other text begins with `what`."""
         if not text.isdecimal() or len(text) > MOST_DIGITS:
             raise self.error(
                 f"{what} must be a whole number of at most {MOST_DIGITS} digits, got {text[:40]!r}.",

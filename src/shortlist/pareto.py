@@ -34,7 +34,7 @@ def nondominated(points: ArrayLike) -> Mask:
 
 
 def nondominated_unique(points: ArrayLike) -> Mask:
-    """Mark the points that no other point dominates, and only the first of equal ones.
+    """Mark the points that no other point dominates; of equal points only the first is marked.
 
     For the rest see :func:`nondominated`.
 
@@ -127,9 +127,10 @@ def spread(
     """Return the unevenness of neighbouring points: 0 when all distances to the next point are equal.
 
     The spread Δ of Deb, Pratap, Agarwal & Meyarivan (2002), as jMetal computes it for points sorted
-    lexicographically: (e + Σ |d_i − d̄|) / (e + (n − 1) · d̄), where d_i is the Euclidean distance from
-    point i to the next one and d̄ the mean of these n − 1 distances. The extreme terms e are the distances
-    of the first and of the last point to those of the reference; 0 if the points are their own reference.
+    lexicographically: (e + Σ |d_i − d̄|) / (e + (n − 1) · d̄), where d_i is the Euclidean distance from point
+    i to the next one and d̄ the mean of these n − 1 distances. The extreme term e is the distance of the
+    first point to the first reference point, plus the same of the last points; 0 if the points are their own
+    reference.
 
     `points`: objective vectors, usually :func:`scaled`, ``(n_points, n_objectives)``. `order`: the objectives
     to sort by, first to last. Default: as they come. `reference`: the front that the ends of the points are

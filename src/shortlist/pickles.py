@@ -20,8 +20,8 @@ Kind = TypeVar("Kind", bound=type)
 def saved_from(package: str, name: str = "") -> Callable[[Kind], Kind]:
     """Return a class decorator: instances are pickled as those of a class in `package`.
 
-    The stub of that package must import the class: with ``as`` if it is public, without if only saved
-    models need it. A class with an older `name` in saved models is imported ``as`` that one.
+    The stub of that package must import the class: with ``as`` if the class is public, without ``as`` if only
+    saved models need it. A class with an older `name` in saved models is imported ``as`` this older name.
     """
 
     def register(kind: Kind) -> Kind:

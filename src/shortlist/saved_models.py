@@ -62,7 +62,7 @@ def load_model(path: str | Path, *, trust: bool = False) -> SavedModel:
 
 
 def made_by(estimator: Any) -> str:
-    """Return the command that makes such a model; the class's name if there is none.
+    """Return the command that makes such a model; the class's name if no command does.
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> made_by(DecisionTreeClassifier())

@@ -19,15 +19,15 @@ COUNTS = record_type(
     "trail", "head", "level", "clauses", "fixed", "heap", "conflicts", "learned", "restarts", "until_restart"
 )
 Counts: TypeAlias = Annotated[Records, COUNTS]
-"""Record of the numbers that a kernel changes: length of the trail, propagated length of it, decision
+"""Record of the numbers that a kernel changes: length of the trail, length of its propagated part, decision
 level, clauses, clauses that are never forgotten, entries in the heap, conflicts so far, learned clauses
-allowed, number of the current run between restarts, conflicts until it ends. Propagation needs the first
-three.
+allowed, number of the current run between restarts, conflicts until that run ends. Propagation needs the
+first three numbers.
 """
 
 
 class ClauseStore(NamedTuple):
-    """Clauses with two watched literals each, the first two."""
+    """Clauses; the first two literals of each clause are watched."""
 
     arena: Shorts
     """Literals of all clauses; those of clause c are ``arena[starts[c]:starts[c + 1]]``."""
@@ -36,7 +36,7 @@ class ClauseStore(NamedTuple):
     heads: Shorts
     """First node of the watch list of each literal: watch w of clause c is node ``2 * c + w``."""
     links: Shorts
-    """Next node after each one; -1 ends a list."""
+    """Next node after each node of a watch list; -1 ends the list."""
 
 
 class Assignment(NamedTuple):
@@ -60,7 +60,7 @@ def literal_codes(literals: NDArray[Any]) -> Shorts:
 
 @kernel("void(ClauseStore, int64, int64)")
 def watch(store: ClauseStore, first: int, stop: int) -> None:
-    """Add the first two literals of clauses `first` to `stop` to the watch lists."""
+    """Add the first two literals of clauses `first` to `stop` - 1 to the watch lists."""
     arena, starts, heads, links = store.arena, store.starts, store.heads, store.links
     for clause in range(first, stop):
         if starts[clause + 1] - starts[clause] >= 2:
@@ -145,12 +145,12 @@ def find_implications(
     found: ShortTable,
     counts: Counts,
 ) -> int:
-    """Return the number of implications of the variables `first` to `stop`, beyond clauses of two literals.
+    """Return the number of implications of variables `first` to `stop` - 1 written to `found`.
 
-    Both literals of each variable are assumed and propagated. A row of `found` is a literal and another one
-    that it implies: by a clause of three or more literals, or because each value of the first one's
-    variable fixes the second one's. Rows without room are left out. `marks`, of the size of the literals,
-    holds -1 everywhere at first.
+    Both literals of each variable are assumed and propagated. A row of `found` holds a literal and a second
+    literal that it implies. The implication is by a clause of three or more literals, or each value of the
+    first literal's variable fixes the variable of the second. Rows without room are left out. `marks`, of the
+    size of the literals, holds -1 everywhere at first.
     """
     starts, values, reasons, trail = store.starts, assignment.values, assignment.reasons, assignment.trail
     n_found = 0
@@ -190,9 +190,9 @@ def shorten(
 ) -> None:
     """Remove the literals of clauses that the store makes unnecessary.
 
-    Clause c is ``literals[ends[2 * c]:ends[2 * c + 1]]``, and both may change. One literal after the other
-    is assumed to be false. A literal that is false already is removed; the clause ends at one that is true
-    already, or at a contradiction.
+    Clause c is ``literals[ends[2 * c]:ends[2 * c + 1]]``; the kernel changes `literals` and `ends`. One
+    literal after the other is assumed to be false. A literal that is false already is removed; the clause
+    ends at a literal that is true already, or at a contradiction.
     """
     values = assignment.values
     root = counts[0].trail

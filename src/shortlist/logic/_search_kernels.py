@@ -145,8 +145,8 @@ def learn(
 
     The clause is written to the memory's buffer.
 
-    The asserting literal comes first, then one of the highest other level (Marques-Silva & Sakallah 1999).
-    Literals that the others imply in one step are left out.
+    The asserting literal comes first, then a literal of the highest other level (Marques-Silva & Sakallah
+    1999). Literals that the other literals imply in one step are left out.
     """
     arena, starts, seen, learned = store.arena, store.starts, memory.seen, memory.learned
     levels, reasons, trail = assignment.levels, assignment.reasons, assignment.trail
@@ -243,7 +243,7 @@ def explain(
     found: Shorts,
     counts: Counts,
 ) -> int:
-    """Write assumption `literal` and those that contradict it to `found`; return their number."""
+    """Write assumption `literal` and the assumptions that contradict it to `found`; return their number."""
     arena, starts, seen = store.arena, store.starts, memory.seen
     levels, reasons, trail = assignment.levels, assignment.reasons, assignment.trail
     found[0] = literal
@@ -298,9 +298,9 @@ def search(
 ) -> int:
     """Search for a model under `assumptions`; write it to `model`, or conflicting assumptions to `found`.
 
-    Returns one of the outcomes above. Every variable above level 0 is unassigned afterwards, except in a
-    pause: called again with the same arrays, the search continues where it was. The number of literals in
-    `found` is written to its last entry.
+    Returns an outcome such as :data:`SATISFIABLE`. Every variable above level 0 is unassigned afterwards,
+    except in a pause: called again with the same arrays, the search continues where it was. The number of
+    literals in `found` is written to its last entry.
     """
     arena, starts, values, levels = store.arena, store.starts, assignment.values, assignment.levels
     ranks, limits, learned = memory.ranks, memory.limits, memory.learned

@@ -39,7 +39,7 @@ class Presolved:
     """
     polarities: Mask
     """Value of a fixed variable, ``(n_variables,)``; otherwise its value if the new variable is true.
-    Equivalent variables share a new one; opposite ones share it with opposite polarities.
+    Equivalent variables share a new variable; opposite variables share one with opposite polarities.
     """
 
     def restore(self, assignments: Mask) -> Mask:
@@ -107,7 +107,7 @@ def presolve(
 
 
 def presolve_in_time(clauses: Clauses, budget: Budget | None, *, probe: bool = False) -> Presolved:
-    """Return the result of :func:`presolve`; without its search if that takes too much of the budget."""
+    """Return the result of :func:`presolve`; if its search takes too long, the result without a search."""
     try:
         return presolve(clauses, probe=probe, budget=budget and budget.share(FIXED_SHARE))
     except SearchStoppedError:
@@ -244,7 +244,7 @@ def force_order(
 def candidate_orders(clauses: Clauses, *, n_starts: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
     """Return variable orders to try, least total span first.
 
-    They are the given order, FORCE from it, and FORCE from random orders.
+    The orders are the given one, the result of FORCE from it, and the results of FORCE from random orders.
 
     The given order is often good by itself: feature models list features along their tree.
     """
@@ -278,8 +278,8 @@ def compile_diagram(
 ) -> Diagram | None:
     """Compile all models of `clauses` into a decision diagram.
 
-    Fixed and equivalent variables are removed first (:func:`presolve`). Variable orders come from FORCE
-    with several starts. Those of least span are compiled, and the diagram with fewest nodes is kept. OxiDD
+    Fixed and equivalent variables are removed first (:func:`presolve`). Variable orders come from FORCE with
+    several starts. The orders of least span are compiled, and the diagram with fewest nodes is kept. OxiDD
     (Husung, Dubslaff, Hermanns & Köhl 2024) compiles, with plain nodes and no complement edges.
 
     `clauses`: clauses to compile. Variables in no clause are free: they get levels below all others, and no
@@ -288,7 +288,7 @@ def compile_diagram(
     `rng`: source of the random orders; default: a fixed one, so that the same clauses give the same
     diagram. `budget`: checked between clauses. At its end the best diagram made so far is returned.
 
-    Returns None if every order that was tried exceeds `max_nodes`, or none was done before the budget
+    Returns None if every order that was tried exceeds `max_nodes`, or no diagram was done before the budget
     ended.
 
     >>> diagram = compile_diagram(Clauses.from_clauses(4, [(-1, 2), (2, 3)]))

@@ -51,7 +51,7 @@ class Diagram:
 
     @cached_property
     def counts(self) -> list[int]:
-        """Number of ways, for each node, to set its level and all lower ones so that the diagram is true."""
+        """Number of ways, for each node, to set its level and all lower levels so that the node is true."""
         levels, low, high = self.levels.tolist(), self.low.tolist(), self.high.tolist()
         counts = [0, 1]
         for node in range(2, self.n_nodes):
@@ -229,7 +229,7 @@ def n_models_with(diagram: Diagram, literals: Iterable[int]) -> int:
 def least_sums(
     diagram: Diagram, costs: NDArray[np.int64], literals: Iterable[int] = ()
 ) -> tuple[int, ...] | None:
-    """Return the least sum of each row of costs over the models with the literals; None for no models.
+    """Return the least sum of each row of costs over the models with the literals; None without one.
 
     For each row it computes a shortest path from top to bottom, level by level. Raises BadInputError if a
     literal names a variable that does not exist, or the shape of costs does not fit.

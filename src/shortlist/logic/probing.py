@@ -31,7 +31,9 @@ class Propagation:
     assignment: Assignment
     counts: Counts
     consistent: bool
-    """Whether propagation found no contradiction; if False, `literals` are those found before it."""
+    """Whether propagation found no contradiction; if False, `literals` are those found before the
+    contradiction.
+    """
 
     @property
     def literals(self) -> tuple[int, ...]:
@@ -44,10 +46,10 @@ class Propagation:
 def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
     """Propagate unit clauses from `literals` to the end.
 
-    The result is sound but incomplete: every value found holds in all models, but others may too. Two
-    literals of each clause are watched (Moskewicz et al. 2001), so the time is about proportional to the
-    clauses that become unit or are visited. Raises BadInputError if a literal names a variable that does
-    not exist.
+    The result is sound but incomplete: every value found holds in all models, but further values may hold in
+    all models too. Two literals of each clause are watched (Moskewicz et al. 2001), so the time is about
+    proportional to the clauses that become unit or are visited. Raises BadInputError if a literal names a
+    variable that does not exist.
 
     >>> propagate(Clauses.from_clauses(4, [(-1, 2), (-2, -3), (3, 4)]), [1]).literals
     (1, 2, -3, 4)
@@ -125,8 +127,8 @@ def shortened(clauses: Clauses, known: Clauses, budget: Budget | None = None) ->
     `clauses`: clauses to shorten; `known` may contain them. `known`: further clauses over the same
     variables. `budget`: at its end the remaining clauses stay as they are.
 
-    The result has as many clauses, each a part of its original. Together with `known` they have the same
-    models.
+    The result has as many clauses, each a part of the original clause. Together with `known` the result has
+    the same models as `clauses`.
 
     >>> known = Clauses.from_clauses(3, [(1, -2), (1, 2, 3)])
     >>> list(shortened(known, known))
@@ -150,8 +152,8 @@ def shortened(clauses: Clauses, known: Clauses, budget: Budget | None = None) ->
 def without_chained(clauses: Clauses) -> Clauses:
     """Drop clauses of two literals that a chain of other such clauses implies (transitive reduction).
 
-    The inequalities of the chain imply that of the clause for fractions too, so that no relaxation becomes
-    weaker. Nothing is dropped while literals are equivalent; clauses must not repeat.
+    The inequalities of the chain imply the inequality of the clause for fractions too, so that no relaxation
+    becomes weaker. Nothing is dropped while literals are equivalent; clauses must not repeat.
 
     >>> list(without_chained(Clauses.from_clauses(3, [(-1, 2), (-2, 3), (-1, 3)])))
     [(-1, 2), (-2, 3)]
@@ -178,8 +180,8 @@ def without_chained(clauses: Clauses) -> Clauses:
 def implied_by_pairs(clauses: Clauses) -> tuple[Shorts, Shorts]:
     """Return two arrays of literal codes: the first implies the second by a clause of two literals.
 
-    First come the implications from the opposite of each clause's first literal, then those from the
-    opposite of its second.
+    First come the implications from the opposite of each clause's first literal, then the implications from
+    the opposite of its second literal.
     """
     first = clauses.offsets[:-1][np.diff(clauses.offsets) == 2]
     one = literal_codes(clauses.literals[first])
@@ -209,10 +211,10 @@ def eliminated(
     most_literals: int = MOST_LITERALS,
     budget: Budget | None = None,
 ) -> list[tuple[int, ...]] | None:
-    """Return clauses over the other variables that hold if some values of `variables` satisfy all.
+    """Return clauses over the other variables that hold exactly if some `variables` can satisfy all clauses.
 
-    Variables are eliminated by resolution one after the other :cite:p:`Davis1960`, starting with the one of
-    fewest new clauses. Clauses that contain another one are dropped.
+    Variables are eliminated by resolution one after the other :cite:p:`Davis1960`, starting with the variable
+    that adds the fewest clauses. Clauses that contain another one are dropped.
 
     `most_literals`: most literals in store at once. `budget`: checked between clauses.
 
@@ -272,9 +274,9 @@ class _Store:
             self._having.setdefault(literal, set()).add(clause)
 
     def eliminate(self, variable: int, most_literals: int, budget: Budget | None) -> bool:
-        """Replace the clauses of a variable by their resolvents; return whether these fitted.
+        """Replace the clauses of a variable by their resolvents; return whether the resolvents fitted.
 
-        Returns False if they are too many, or the budget has ended.
+        Returns False if there are too many resolvents, or the budget has ended.
         """
         with_it, against = (list(self._having.get(v, ())) for v in (variable, -variable))
         for clause in (*with_it, *against):

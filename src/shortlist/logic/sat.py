@@ -20,7 +20,7 @@ class SatAnswer:
     """Result of a search: a model, or assumptions that exclude one."""
 
     model: Mask | None
-    """Values that satisfy the clauses and the assumptions, ``(n_variables,)``; None if there are none."""
+    """Values that satisfy the clauses and the assumptions, ``(n_variables,)``; None if no values do."""
     conflict: tuple[int, ...] = ()
     """Assumptions that contradict the clauses, not always the fewest; empty with a model, or if the clauses
     alone are unsatisfiable.
@@ -165,10 +165,10 @@ def _doubled(room: NDArray[Any]) -> NDArray[Any]:
 def backbone(clauses: Clauses, budget: Budget | None = None) -> tuple[int, ...] | None:
     """Return the literals that are true in every model, by variable; None if there is no model.
 
-    The positive ones are the core features of a product line, the negative ones its dead features. Each
-    model found rules out every literal that it does not share, and the search prefers values that rule out
-    more. So far fewer solves are needed than there are variables (Janota, Lynce & Marques-Silva 2015,
-    Algorithm 3). Raises :class:`SearchStoppedError` if the budget ends before the search does.
+    Positive literals are the core features of a product line, negative literals its dead features. Each model
+    found rules out every literal that is false in it, and the search prefers values that rule out more. So
+    far fewer solves are needed than there are variables (Janota, Lynce & Marques-Silva 2015, Algorithm 3).
+    Raises :class:`SearchStoppedError` if the budget ends before the search does.
 
     >>> backbone(Clauses.from_clauses(4, [(1,), (-1, 2), (-3, -2), (2, 4)]))
     (1, 2, -3)
@@ -204,8 +204,8 @@ def irreducible(
     Parts are dropped one by one, each with all others that the refutation did not need (clause-set
     refinement; Belov, Lynce & Marques-Silva 2012).
 
-    `contradiction`: returns contradictory ones among some parts, or None if all of them can hold. `parts`:
-    contradictory parts.
+    `contradiction`: function of some parts that returns contradictory parts among them, or None if all can
+    hold. `parts`: contradictory parts.
 
     >>> irreducible(lambda parts: parts if {2, 5} <= {*parts} else None, [1, 2, 3, 5])
     (2, 5)

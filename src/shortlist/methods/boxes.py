@@ -72,7 +72,7 @@ class BoundRows:
     def bound(self, multipliers: Floats, weights: Floats) -> PlaneBound | None:
         """Return the bound proved by multipliers of the rows and weights of the objectives, or None.
 
-        There is none if an unbounded column could lower the sum without end, or numbers exceed 2^53.
+        Returns None if an unbounded column could lower the sum without end, or numbers exceed 2^53.
         """
         weights = np.maximum(weights, 0.0)
         largest = float(weights.max(initial=0.0) or np.abs(multipliers).max(initial=0.0))

@@ -1,9 +1,10 @@
 """Assignment of a front's points to customers: the best point for each, or a few points for all.
 
-A customer's best point meets most of her wishes, and has the smallest loss of such points. The loss is the
-weighted mean of the distances of the objectives from their best values, as shares of their ranges on the
-front; the weights are those of the rule ``weights``. Limits that are given up add the amount missed, as a
-share too. All points are compared, in integers, so the number of wishes given up is the fewest possible.
+A customer's best point meets as many of her wishes as any point does, and of such points has the smallest
+loss. The loss is the weighted mean of the distances of the objectives from their best values, as shares of
+their ranges on the front; the weights are those of the rule ``weights``. Limits that are given up add the
+amount missed, as a share too. All points are compared, in integers, so the number of wishes given up is the
+fewest possible.
 """
 
 import dataclasses
@@ -66,9 +67,9 @@ def serve(
     """Return the best point of a front for each customer, or a few points for all of them.
 
     With `n_points` the total cost over the customers is the least, as
-    :func:`~shortlist.methods.p_median.p_median` proves. A wish given up beyond the unavoidable ones costs
-    as much as the whole range of the objectives. A customer's regret is counted in thousandths of the
-    range. A loss below that of her best point, bought with a further wish, counts 0.
+    :func:`~shortlist.methods.p_median.p_median` proves. A wish given up beyond the unavoidable ones costs as
+    much as the whole range of the objectives. A customer's regret is counted in thousandths of the range. If
+    a point breaks more wishes than her best point and so has a smaller loss, the regret of its loss counts 0.
 
     Raises BadInputError if there are no customers, no point is within the limits, a value is infinite, or a
     limit or weight names no objective.
@@ -107,7 +108,7 @@ class _Best(NamedTuple):
     """Best point for a customer."""
 
     place: int
-    """Row of the point among the allowed ones."""
+    """Row of the point among the allowed points."""
     fewest: int
     """Number of wishes that the point does not meet."""
     loss: int
@@ -123,7 +124,7 @@ def _few(
     *,
     most_costs: int = MOST_COSTS,
 ) -> tuple[list[int], Medians]:
-    """Return each customer's point among the few with the least total cost, and the proof."""
+    """Choose the few points with the least total cost; return each customer's point, and the proof."""
     keys = []
     counts: Counter[bytes] = Counter()
     for customer, own in zip(customers, best, strict=True):
@@ -217,7 +218,8 @@ class _Table:
     def costs(self, customer: Customer, best: _Best) -> Floats:
         """Return the cost of each point, in thousandths: for further broken wishes and for a larger loss.
 
-        A loss below that of the best point comes with a further broken wish, and lowers no cost.
+        A point with a smaller loss than the best point breaks more wishes; its smaller loss does not lower
+        its cost.
         """
         losses, whole = self.losses(customer)
         beyond: Floats = np.rint((losses - best.loss).astype(np.float64) / whole * SHARES)
@@ -316,7 +318,7 @@ def _integers(values: Floats) -> NDArray[Any]:
 
 
 def _steps(values: Floats, scale: int | None) -> NDArray[np.int64]:
-    """Return values in integer steps: exact by their scale, or in billionths of their range."""
+    """Return values in integer steps: exact steps by a scale, else billionths of the range of the values."""
     low, width = values.min(), (values.max() - values.min()) or 1.0
     steps: Floats = np.rint(values * scale if scale is not None else (values - low) / width * REAL)
     return steps.astype(np.int64)

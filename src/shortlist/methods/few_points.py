@@ -1,10 +1,10 @@
 """Few points of a front with the least maximum regret over customers with linear weights.
 
-A customer weighs the objectives, each scaled to the front: 1 for its best value, 0 for its worst. Her
-regret is the share of her best point's worth that she loses with the best of the few
-:cite:p:`Nanongkai2010`. The regret of a few points is the largest one over all customers. It is reached at
-a vertex of the polytope of weights that value each of the few at most 1, or with a single objective, so it
-is computed without a solver.
+A customer weighs the objectives, each scaled to the front: 1 for its best value, 0 for its worst. Her regret
+is the share of her best point's worth that she loses with the best of the few :cite:p:`Nanongkai2010`. The
+regret of a few points is the largest regret over all customers. A vertex of a polytope, or a single
+objective, reaches this regret, so it is computed without a solver. The polytope holds the weights that value
+each of the few points at most 1.
 """
 
 import itertools
@@ -51,8 +51,8 @@ class FewPoints:
     points: tuple[int, ...]
     """Indices of the points, rising."""
     weights: tuple[dict[str, float], ...]
-    """Weights by objective, for each point, that sum to 1: the centre of the weights for which it is the
-    best of these points.
+    """For each point, weights by objective that sum to 1: the centre of the weights for which this point is
+    the best of the few.
     """
     regret: float
     """Largest regret over all customers, as a share."""
@@ -74,8 +74,9 @@ def few_points(
     With two objectives the answer is exact. A point is good enough for an interval of weights, and a greedy
     search finds the fewest intervals that cover all weights; bisection finds the least regret. With more
     objectives, points are first added where regret is largest. Then an integer program chooses points that
-    are good enough for all known customers, and the one who regrets these most becomes known, until no such
-    customer is left. A regret that no points reach for the known customers is a proved bound.
+    are good enough for all known customers, and the customer who regrets the chosen points most becomes
+    known, until the search finds no further such customer. A regret that no points reach for the known
+    customers is a proved bound.
 
     Raises BadInputError if no point is within the limits, or the points and objectives have too many
     vertices.
@@ -128,8 +129,8 @@ def customers_who_regret(gains: Floats, chosen: Sequence[int]) -> tuple[Floats, 
     """Return weights of customers, one of them with the largest regret, and the regret of each.
 
     `gains`: value of every point in each objective, 0 to 1, ``(n_points, n_objectives)``. `chosen`: rows of
-    the few. The weights include vertices of more than the polytope itself; each regret is that of its own
-    customer.
+    the few points. Not all weights are vertices of the polytope of :mod:`shortlist.methods.few_points`; each
+    regret is computed for its own weights.
 
     >>> gains = np.array([[1.0, 0.0], [0.7, 0.7], [0.0, 1.0]])
     >>> float(customers_who_regret(gains, [0, 2])[1].max())  # who weighs both alike has 1 in place of 1.4
@@ -194,7 +195,7 @@ def _by_intervals(gains: Floats, most: int) -> list[Found]:
 
 
 class _Intervals:
-    """Intervals of the first of two objectives' weights, in each of which one point is good enough."""
+    """Intervals of the first objective's weight, out of two; in each interval one point is good enough."""
 
     def __init__(self, gains: Floats) -> None:
         self._gains = gains
@@ -217,7 +218,10 @@ class _Intervals:
         self._peaks = np.searchsorted(angles, np.arctan2(gains[:, 0], gains[:, 1]), side="left")
 
     def cover(self, regret: float, most: int) -> list[int] | None:
-        """Return up to `most` points that cover all weights within the regret; None if there are none."""
+        """Return up to `most` points that cover all weights within the regret.
+
+        Returns None if no such points exist.
+        """
         lower, upper = self._ends(1 - regret)
         order = np.argsort(lower, kind="stable")
         farthest = np.maximum.accumulate(upper[order])
@@ -351,7 +355,7 @@ class _Customers:
 
 
 def covering(enough: Mask, most: int, budget: Budget | None = None) -> list[int] | None:
-    """Return up to `most` columns that cover every row; [] if there are none, None if unknown.
+    """Return up to `most` columns that cover every row; [] if no such columns exist, None if unknown.
 
     >>> covering(np.array([[True, False, True], [False, True, False], [False, False, True]]), 2)
     [1, 2]
@@ -388,7 +392,7 @@ def covering(enough: Mask, most: int, budget: Budget | None = None) -> list[int]
 
 
 def _largest(enough: Mask) -> NDArray[np.int64]:
-    """Return the columns that no other column contains; of equal ones the first."""
+    """Return the columns that no other column contains; of equal columns the first."""
     places = _different(enough)
     ordered = places[np.argsort(-enough[:, places].sum(axis=0), kind="stable")]
     kept = ordered[:0]

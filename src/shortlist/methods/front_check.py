@@ -73,7 +73,7 @@ class FrontCheck(ClaimCheck):
 
     @property
     def rests_on(self) -> str:
-        """Name of the solver that found the front, if it alone claims that boxes are empty; else ""."""
+        """Name of the solver that found the front, if it alone shows that boxes are empty; else ""."""
         if self.search is None or not self.search.n_by_solver:
             return ""
         title = TITLES.get(self.search.solver, self.search.solver)
@@ -139,7 +139,7 @@ def _are(count: int) -> str:
 
 
 def other_solver(found_by: str, program: Program) -> str:
-    """Return a solver that did not find a front, if there is one for the program.
+    """Return a solver for the program that is not `found_by`.
 
     >>> from shortlist.milp.program import make_program
     >>> program = make_program(
@@ -169,12 +169,12 @@ def check_claims(
     """Recheck the claims of a front about its points, whose solutions have been checked.
 
     `program`: program with the objectives of the front, in its order. `front`: sorted front without equal
-    points. `solver`: solver of the recheck; by default one that did not find the front. `exact`: whether
-    the program contains the tolerances of the proof already; otherwise there must be none, as all values
-    are sums of integers.
+    points. `solver`: solver of the recheck; by default one that did not find the front. `exact`: whether a
+    proof with tolerances is allowed, as the program already contains them. Otherwise the proof must have no
+    tolerances, as all values are sums of integers.
 
-    Failures name dominated points, solutions that the front lacks, and values better than the best ones
-    that the front calls possible.
+    Failures name dominated points, solutions that the front lacks, and values better than the best possible
+    values that the front states.
     """
     found_by = finder_of(front)
     integers = integer_objectives(program)
@@ -243,8 +243,8 @@ def dominated_points(front: Front, vectors: Points) -> tuple[str, ...]:
 def _ideal(front: Front, integers: IntegerObjectives) -> tuple[Points, str]:
     """Return corners that must be empty if the front's best possible values are right.
 
-    `corners`, ``(n_known, n_objectives)``; none for a complete front, whose points imply them. The second
-    value is a sentence about malformed values, or "".
+    The first value is the corners, ``(n_known, n_objectives)``; none for a complete front, whose points imply
+    its best possible values. The second value is a sentence about malformed values, or "".
     """
     if front.proof.kind is ProofKind.COMPLETE:
         return np.empty((0, len(integers)), dtype=np.int64), ""
@@ -301,7 +301,7 @@ def _in_steps(tolerances: Sequence[float], integers: IntegerObjectives) -> Point
 
 
 def _zones(points: Points, integers: IntegerObjectives, budget: Budget) -> Points:
-    """Return the corners of the open boxes that no point dominates; fewer and larger ones at a limit."""
+    """Return the corners of the open boxes that no point dominates; at a limit, of fewer and larger boxes."""
     zones: Points = np.minimum(integers.upper + 1, UNLIMITED)[None, :]
     kept = points[nondominated_unique(points)] if len(points) else points
     for number, point in enumerate(kept):

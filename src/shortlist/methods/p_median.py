@@ -2,8 +2,8 @@
 
 The integer program has a column for each point, taken or not, and one for each customer and point. The rows
 that give every customer one point are relaxed with multipliers :cite:p:`Narula1977`. A bound then takes one
-pass over the costs and no solver: the worth of a point is its saving of the multipliers, and the few that
-save most are taken. Points that cannot be in a better solution drop out by these bounds, and branch and
+pass over the costs and no solver: the worth of a point is its saving of the multipliers, and the few points
+that save most are taken. Points that cannot be in a better solution drop out by these bounds, and branch and
 bound decides the rest. All costs are integers, summed in doubles that hold them exactly.
 """
 
@@ -128,9 +128,9 @@ class _Median:
         self.bound = self.total
 
     def _root(self, every: Floats) -> _Root:
-        """Return a bound over all columns, with multipliers that are improved on some of them.
+        """Return a bound over all columns; its multipliers are improved on some of the columns.
 
-        Columns that save as much as the taken ones join them.
+        Columns that save as much as the taken columns are added to these.
         """
         multipliers = self._first_multipliers()
         found = _Root(multipliers, 0.0, np.zeros(every.shape[1]))
@@ -172,7 +172,7 @@ class _Median:
         self.best, self.total = best, total
 
     def _greedy(self) -> None:
-        """Take the points one by one that lower the sum most, then exchange some."""
+        """Take one by one the point that lowers the sum most, then exchange points."""
         nearest = np.full(len(self.costs), np.inf)
         chosen: list[int] = []
         for _ in range(self.n_points):
@@ -205,7 +205,7 @@ class _Median:
         return [where[place] for place in self.best]
 
     def _sums(self, nearest: Floats) -> Floats:
-        """Return the total cost with each further point, beside points at costs `nearest`."""
+        """Return the total cost with each further point; `nearest` are the customers' costs without it."""
         sums = np.zeros(self.costs.shape[1])
         for part in _blocks(self.costs):
             sums += self.counts[part] @ np.minimum(self.costs[part], nearest[part, None])
@@ -225,7 +225,7 @@ class _Median:
     def _bounded(self, node: _Open, rounds: int, *, decides: bool = True) -> _Open:
         """Improve the multipliers of a node, and fix points that the bounds decide.
 
-        `decides`: whether these are all columns, so that points may be fixed.
+        `decides`: whether the node is over all columns, so that points may be fixed.
         """
         taken, free = node.taken.copy(), node.free.copy()
         multipliers, kept, bound = node.multipliers.copy(), node.multipliers.copy(), node.bound
@@ -294,7 +294,7 @@ class _Median:
         return moved
 
     def _branching(self, node: _Open) -> int | None:
-        """Return the free point of the largest saving; None if none is free."""
+        """Return the free point of the largest saving; None if no point is free."""
         free = np.flatnonzero(node.free)
         if not len(free):
             return None

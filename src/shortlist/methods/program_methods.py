@@ -17,7 +17,7 @@ from shortlist.runs.workers import Where, as_where
 from shortlist.solvers import SOLVERS
 
 EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
-"""Names of the methods that solve integer programs until nothing is left; ``exact`` searches zones."""
+"""Names of the methods that solve integer programs until the front is complete; ``exact`` searches zones."""
 
 _EXTRAS = {"nsga2": ("NSGA-II", "pymoo")} | {name: (one.title, one.package) for name, one in SOLVERS.items()}
 """Names and packages of methods and solvers that need an extra of the same name."""

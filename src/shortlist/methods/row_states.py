@@ -35,7 +35,7 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True)
 class StateLimits:
-    """Limits of the search: `columns`, values of one `domain`, `states`, and `vectors` at once.
+    """Limits of the search: `columns`, values of a column (`domain`), `states`, and `vectors` at once.
 
     If rows with more than `long` possible sums make too many states, at most `carried` of them become
     further objectives. A layer with at most `few` vectors is left to moocore, as loading a kernel takes
@@ -69,8 +69,8 @@ def sweep_states(
 
     The answer is None too if a column is continuous or unbounded, or a row has fractional sums.
 
-    Takes time proportional to the vectors of all states together, times the logarithm of those in one
-    state.
+    Takes time proportional to the vectors of all states together, times the logarithm of the number of
+    vectors in one state.
 
     >>> from shortlist.methods.integer.integer_objectives import integer_objectives
     >>> from shortlist.milp.program import LinearObjective, make_program
@@ -147,7 +147,7 @@ def _work(layers: list[Layer], n_objectives: int) -> float:
 
 
 def _is_whole(program: Program, limits: StateLimits) -> bool:
-    """Whether all columns are integers of few values, with sums of rows below 2^53."""
+    """Whether all columns are integers of few values, and all sums of rows below 2^53."""
     spans = program.column_upper - program.column_lower
     few = program.n_columns <= limits.columns and bool((spans <= limits.domain).all())
     if not few or not program.integer.all():

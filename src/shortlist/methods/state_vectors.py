@@ -78,7 +78,7 @@ def sweep_layers(
 
 
 def best_of_each(vectors: Points, states: NDArray[np.int64]) -> Mask:
-    """Mark the non-dominated vectors of each state, the first of equal ones; `states` are sorted."""
+    """Mark the non-dominated vectors of each state, of equal vectors the first; `states` are sorted."""
     kept = np.ones(len(vectors), dtype=bool)
     ends = np.flatnonzero(np.diff(states, prepend=-1, append=-1)) if len(states) else np.zeros(0, np.int64)
     for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
@@ -110,8 +110,8 @@ class _Words:
 class _Packed(_Words):
     """Encoding of a state and its vector as one integer.
 
-    From high to low bits: the state, the sum of the largest range, up to two others, and that of the second
-    largest range.
+    From high to low bits: the state, the sum of the largest range, up to two other sums, and the sum of the
+    second largest range.
 
     `ranges`: ranges of at most four sums, ``(n_sums,)``. `few`: most vectors for which no kernel is loaded.
     """

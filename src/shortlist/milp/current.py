@@ -24,9 +24,9 @@ class CurrentProgram:
 
     `program`: the program; its bounds and limits are own copies, changed in place. `costs`: costs to
     minimise, ``(n_columns,)``. `integral_costs`: whether every cost is an integer at an integer column, so
-    that objective values are integers. `step`: greatest common divisor of integral costs, 1 for others;
-    objective values are its multiples. `cutoff`: largest cost of a solution; inf without a limit. `start`:
-    start of the next solve, ``(n_columns,)``.
+    that objective values are integers. `step`: greatest common divisor of integral costs, 1 for other costs;
+    objective values are multiples of the step. `cutoff`: largest cost of a solution; inf without a limit.
+    `start`: start of the next solve, ``(n_columns,)``.
     """
 
     def __init__(self, program: Program) -> None:
@@ -84,7 +84,7 @@ class CurrentProgram:
 
     @property
     def size(self) -> float:
-        """Largest sum of a row, or of the costs in steps; a solver has to tell it from one unit less."""
+        """Largest sum of a row, or of the costs in steps; a solver must tell it from the next lower sum."""
         charged = self._sizes.of(self.costs) / self.step if self.integral_costs else 0.0
         return max(self._sizes.largest(self.program), charged)
 
@@ -103,7 +103,7 @@ class CurrentProgram:
         return math.fsum((self.costs * values).tolist())
 
     def cost_size(self, values: NDArray[np.float64]) -> float:
-        """Return the size of the terms of the objective, at least 1, which tolerances are relative to."""
+        """Return the size of the terms of the objective, at least 1; tolerances are relative to this size."""
         return float(max(1.0, np.abs(self.costs * values).sum()))
 
 

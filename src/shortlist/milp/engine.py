@@ -48,8 +48,9 @@ POLL_S = 0.05
 class Patience:
     """Seconds of waiting for a solver that does not stop.
 
-    `late_s`: seconds after its limit at which a running solver is ordered to stop. `told_s`: seconds that
-    it may still run after the first order; SCIP sometimes checks neither clock nor flag for minutes.
+    `late_s`: seconds after its limit at which a running solver is ordered to stop. `told_s`: seconds that a
+    solver may still run after the first order to stop; SCIP sometimes checks neither clock nor flag for
+    minutes.
     """
 
     late_s: float = 1.0
@@ -70,10 +71,10 @@ class CheckedSession:
     different sessions are independent.
 
     The engine's tolerance may hide one unit in sums of integers of a row, or of the costs
-    (:func:`shortlist.milp.whole_rows.tells_apart`). CP-SAT then solves the program, in integers. If it
-    cannot hold the program either, the claim is lowered, with the limit "size". `tolerance`: largest
-    distance from an integer or a limit that the engine accepts, 0 if its arithmetic is exact.
-    `load_exactly`: loads a program into CP-SAT.
+    (:func:`shortlist.milp.whole_rows.tells_apart`). CP-SAT then solves the program, in integers. If CP-SAT
+    cannot hold the program either, the claim is lowered, with the limit "size". `tolerance`: largest distance
+    from an integer or a limit that the engine accepts, 0 if its arithmetic is exact. `load_exactly`: loads a
+    program into CP-SAT.
     """
 
     def __init__(
@@ -210,7 +211,7 @@ class CheckedSession:
     def _run(
         self, handed_over: bool, limits: Limits, on_bound: OnBound | None, cancellation: Cancellation | None
     ) -> Claim:
-        """Run an engine; one that does not stop is abandoned, and loaded afresh for the next solve."""
+        """Run an engine; an engine that does not stop is abandoned, and loaded anew for the next solve."""
         engine = self._engine(handed_over=handed_over)
         own = limits.clock is seconds_now
         told = limits if own else replace(limits, seconds=math.inf)
@@ -280,9 +281,9 @@ def run_watched(
     """Return ``run(post)``, computed in another thread.
 
     `on_bound` is called in this thread, whenever the objective or the bound improves. `stop` is called,
-    repeatedly, once the cancellation is set or an exception (KeyboardInterrupt included) is raised here;
-    the exception continues when the solver has stopped. An exception in `run` is raised here. A solver
-    knows its limit in `seconds`, of this `clock`; it is ordered to stop if it is late, by `patience`.
+    repeatedly, once the cancellation is set or an exception (KeyboardInterrupt included) is raised here; the
+    exception continues when the solver has stopped. An exception in `run` is raised here. A solver knows its
+    own limit, `seconds` on `clock`. It is ordered to stop if it runs later than `patience` allows.
 
     Raises NotStoppedError if the solver runs for longer than `patience` allows after the first order to
     stop. `left_alone` is then called first, as the abandoned thread may still use the solver's data.

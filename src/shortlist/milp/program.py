@@ -43,9 +43,9 @@ class Program:
     rows : csr_array of float, shape (n_rows, n_columns)
         Coefficients.
     row_lower, row_upper : ndarray of float, shape (n_rows,)
-        Limits of the rows, infinite where there is none.
+        Limits of the rows; infinite for no limit.
     column_lower, column_upper : ndarray of float, shape (n_columns,)
-        Bounds of the columns, infinite where there is none.
+        Bounds of the columns; infinite for no bound.
     integer : ndarray of bool, shape (n_columns,)
         Mask of the integer columns.
     objectives : tuple of LinearObjective

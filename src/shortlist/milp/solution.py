@@ -90,7 +90,7 @@ class Solution:
         Cost of `values`, computed from them and not by the solver; NaN without an answer.
     bound : float
         Solver's lower bound on the cost of all solutions, cutoff included; -inf if unknown, inf if
-        infeasible. It is an integer if every cost is one and belongs to an integer column.
+        infeasible. The bound is an integer if every cost is an integer and belongs to an integer column.
     seconds : float
         Wall-clock time of this solve.
     nodes : int
@@ -101,7 +101,7 @@ class Solution:
         failed the check and was dropped; with "size" the numbers are too large for a solver to resolve
         one unit of a sum.
     handed_over : bool
-        Whether CP-SAT solved it, because the numbers are too large for the session's solver.
+        Whether CP-SAT solved the program, because the numbers are too large for the session's solver.
     """
 
     status: Status
@@ -339,7 +339,7 @@ class SolverEngine(Protocol):
     def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
         """Solve in another thread than the caller's, and post objectives and bounds during the run.
 
-        `size`: largest sum of integers, of which one unit must be resolved.
+        `size`: largest sum of integers; the solver must tell it from the sum one unit lower.
         """
 
     def stop(self) -> None:

@@ -1,11 +1,11 @@
-"""Rows of integers, and the size of sums of which a solver's arithmetic resolves one unit.
+"""Rows of integers, and the size up to which a solver tells a sum from the sum one unit lower.
 
 A row of decimals at integer columns has values that are a step apart. Multiplied by a power of ten and
 divided by the greatest common divisor of its coefficients, it takes integers, and its limits can be rounded
-to integers too. A solver in floating point may miss an integer, or a limit, by its tolerance. In a row of
-coefficients a it is then off by no more than the sum of ``|a_j| max(1, |x_j|)`` times the tolerance. While
-this is below a half, its solutions become exact when their columns are rounded, and its verdicts optimal
-and infeasible are right. Beyond that its claims do not count.
+to integers too. A solver in floating point may miss an integer, or a limit, by its tolerance. A row of
+coefficients a is then off by no more than the sum of ``|a_j| max(1, |x_j|)`` times the tolerance. While this
+error is below a half, the solver's solutions become exact by rounding their columns, and its verdicts optimal
+and infeasible are right. Beyond a half the claims of the solver do not count.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ def implied_bounds(program: Program) -> tuple[NDArray[np.float64], NDArray[np.fl
 
     Takes O(n_entries) per round, and at most one round per infinite bound.
 
-    `lower`, `upper`, which it returns: the bounds, ``(n_columns,)``; new arrays.
+    Returns the bounds `lower` and `upper`, ``(n_columns,)``, as new arrays.
 
     >>> from shortlist.milp import make_program
     >>> budget = make_program(
@@ -76,11 +76,11 @@ def _others(terms: NDArray[np.float64], rows: NDArray[np.integer[Any]], n_rows: 
 TOLERANCE, FINEST_TOLERANCE = 1e-7, 7e-8
 """Tolerance of solvers in floating point on integers and limits, and the finest one, for larger numbers.
 
-Measured with HiGHS on 3,000 reference programs of uClinux, presolve off, which strains it most (decision
-11): it called dominated points optimal 8 times at 1e-9, twice at 5e-8, and never at 7e-8, 1e-7 and 1e-6.
-HiGHS takes a tenth of it for reduced costs; near the rounding errors of the solver's own sums a tolerance
-cuts off solutions that are within it. The finest tolerance is for the cost of compact Linux, which adds up
-to 6.7 million steps.
+Measured with HiGHS on 3,000 reference programs of uClinux, presolve off, which strains it most (decision 11):
+it called dominated points optimal 8 times at 1e-9, twice at 5e-8, and never at 7e-8, 1e-7 and 1e-6. HiGHS
+takes a tenth of the tolerance for reduced costs; near the rounding errors of the solver's own sums a
+tolerance cuts off solutions that are within it. The finest tolerance is for the cost of compact Linux, which
+adds up to 6.7 million steps.
 """
 
 FORGIVEN = 1e-6
@@ -121,7 +121,7 @@ class WholeRows:
 def whole_rows(program: Program, *, written: bool = False) -> WholeRows:
     """Return the rows of a program in whole steps, where this is possible.
 
-    `written`: whether people wrote the limits, so that none is below an integer by a rounding error.
+    `written`: whether people wrote the limits, so that no limit is below an integer by a rounding error.
     """
     rows = program.rows
     most = MOST_PLACES_WRITTEN if written else MOST_DECIMALS
@@ -211,7 +211,10 @@ class RowSizes:
         self.update(rows.program)
 
     def update(self, program: Program) -> None:
-        """Update the sizes to the bounds of `program`, with the same rows, if a column may have grown."""
+        """Update the sizes to the bounds of `program` if a column's range may have grown.
+
+        The rows of `program` are those of the current sizes.
+        """
         self._lower, self._upper = _bounds(program)
         reach = np.maximum(np.abs(self._lower), np.abs(self._upper))
         self.reach = np.where(np.isfinite(reach), np.maximum(reach, 1.0), 1.0)
@@ -229,7 +232,7 @@ class RowSizes:
         return bool((lower < self._lower[columns]).any() or (upper > self._upper[columns]).any())
 
     def largest(self, program: Program) -> float:
-        """Return the largest size of an integer row whose limits exclude something."""
+        """Return the largest size of an integer row whose limits exclude some of its sums."""
         with np.errstate(invalid="ignore"):
             idle = (self._least >= program.row_lower) & (self._most <= program.row_upper)
         counted = self._rows.whole & ~idle
@@ -258,7 +261,9 @@ def _bounds(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def tells_apart(size: float, tolerance: float) -> bool:
-    """Whether a solver's tolerance, 0 for an exact one, resolves one unit of sums of this size.
+    """Whether a solver tells a sum of this size from the sum one unit lower.
+
+    The tolerance is 0 for an exact solver.
 
     Beyond 2^53 no claim can be checked, as programs are kept in floating point.
 

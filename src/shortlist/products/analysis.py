@@ -49,12 +49,12 @@ class Analysis:
     are left out.
     """
     redundant: tuple[int, ...] = ()
-    """Rule numbers of the constraints that all other rules imply. Each can be left out alone, not all of
-    them together.
+    """Rule numbers of the redundant constraints: all other rules together imply each one. Any single one can
+    be left out without a change of the products; leaving out several may change them.
     """
     atomic_sets: tuple[tuple[int, ...], ...] = ()
-    """Sets of two or more features with the same value in every product; core and dead features are left
-    out.
+    """Sets of two or more features that every product selects or deselects together; core and dead features
+    are left out.
     """
     n_products: int | None = None
     """The exact number of products; None if the diagram did not fit."""
@@ -85,7 +85,7 @@ def analyse(
     n_explained : int, default=10
         Number of features of each kind that get an explanation; 0 for none.
     max_nodes : int, optional
-        Budget of the diagram that counts products; 0 for none. Default: 100,000, or none where more than
+        Most nodes of the diagram that counts products; 0 for no diagram. Default: 100,000, or 0 if more than
         2,000 features are open.
     budget : Budget, optional
         Ends the analysis; the findings so far are returned.
@@ -95,10 +95,9 @@ def analyse(
     BadInputError
         If a linear constraint of the model needs too many clauses.
 
-    Notes
-    -----
-    The terms are those of :cite:t:`Benavides2010`. Solves about one satisfiability problem for every feature
-    with one value, one for every constraint, and two for every two features that may be together.
+    Notes ----- The terms are those of :cite:t:`Benavides2010`. Solves about one satisfiability problem for
+    every feature with the same value in all products and one for every constraint. Further two are solved for
+    every pair of features that may be in one atomic set.
 
     Examples
     --------
@@ -184,7 +183,10 @@ def _explained(
 
 
 def _atomic_sets(solver: SatSolver, features: list[int]) -> list[tuple[int, ...]]:
-    """Return the sets of features with the same value in all products, by splitting at each product found."""
+    """Return the sets of features that every product selects or deselects together.
+
+    Each product found splits the sets further.
+    """
     open_sets = [features]
     known: list[tuple[int, ...]] = []
     while open_sets:
@@ -223,9 +225,9 @@ def _is_redundant(switched: SwitchedRules, traced: TracedClauses, rule: int) -> 
 def diverse_products(products: ArrayLike, n: int) -> NDArray[np.intp]:
     """Choose products that differ from each other in many features.
 
-    The first two are far apart; each further one is the product whose nearest chosen one is farthest. The
-    smallest distance between chosen products is then at least half of what any choice of `n` could reach
-    (:cite:t:`Gonzalez1985`).
+    The first two products are far apart. Each further product is the one whose distance to the nearest chosen
+    product is largest. The smallest distance between chosen products is then at least half of the largest one
+    that a choice of `n` products can have (:cite:t:`Gonzalez1985`).
 
     Parameters
     ----------
@@ -237,8 +239,8 @@ def diverse_products(products: ArrayLike, n: int) -> NDArray[np.intp]:
     Returns
     -------
     ndarray of int, shape (min(n, n_products),)
-        Row indices of the chosen products, in the order of choice; ties go to the first. Takes
-        O(n · n_products · n_features) time.
+        Row indices of the chosen products, in the order of choice; of equally distant products the first one
+        is taken. Takes O(n · n_products · n_features) time.
 
     Raises
     ------
@@ -272,7 +274,7 @@ def smallest_distance(products: NDArray[np.bool_]) -> int:
 
 
 DRAWN_NODES = 2_000_000
-"""Most nodes of a diagram that products are drawn from."""
+"""Most nodes of the diagram from which products are drawn."""
 
 
 def uniform_sample(
@@ -294,7 +296,7 @@ def uniform_sample(
     rng : numpy.random.Generator, optional
         Source of the draws; default: a fixed one.
     max_nodes : int, default=2_000_000
-        Most nodes of the decision diagram that they are drawn from.
+        Most nodes of the decision diagram from which the products are drawn.
     budget : Budget, optional
         Time for making the diagram.
 

@@ -30,11 +30,10 @@ def read_attributes(
     ----------
     path : str or Path
         A table in a format of :func:`shortlist.tables.files.read_table_file`, such as CSV, TSV or Parquet,
-        with a column ``feature``, in any case, and one column per attribute; cells are taken as written. Or
-        an
-        ``.augment`` file (header ``#FEATURE_INDEX COST USED_BEFORE DEFECTS``, features by variable number). A
-        column ``id`` of the CSV tells features apart where names repeat, if it holds the model's identifiers.
-        ``used_before`` brings ``not_used_before`` with it, its complement.
+        with a column ``feature`` (in upper or lower case) and one column per attribute; cells are taken as
+        written. Or an ``.augment`` file (header ``#FEATURE_INDEX COST USED_BEFORE DEFECTS``, features by
+        variable number). A column ``id`` of the CSV tells features apart where names repeat, if it holds the
+        model's identifiers. A file with ``used_before`` alone also gives its complement ``not_used_before``.
     model : FeatureModel
         The model that the features belong to. Names are compared as written first, then without case, spaces
         and signs.
@@ -43,14 +42,14 @@ def read_attributes(
     ignore_unknown : bool, default=False
         Whether rows of unknown features are passed over, and counted in a note.
     notes : list of str, optional
-        Receives a sentence about another separator than the comma, decimal commas, and unknown features.
+        Receives sentences about a separator other than the comma, decimal commas, and unknown features.
 
     Raises
     ------
     BadFileError
-        If the file is no such table, or names no feature of the model, or one twice, or an unknown one
-        without `ignore_unknown`; the message names the line.
-        Missing values and non-numeric ones are errors only once the attribute is used.
+        If the file is no such table, names no feature of the model, or names a feature twice. Also if the
+        file names an unknown feature, unless `ignore_unknown` is set. The message names the line. Missing
+        values and non-numeric ones are errors only once the attribute is used.
     """
     from shortlist.tables.files import cells_of, read_content
 
@@ -121,7 +120,7 @@ def _table(
 
 
 def _passed_over(source: Source, unknown: list[str], *, others: int) -> str:
-    """Return the note on rows of unknown features; raise an error if no other rows are there."""
+    """Return the note on rows of unknown features; raise an error if the file has no other rows."""
     some = all_of(unknown, most=3)
     if not others:
         raise source.error(f"no row is of a feature of the model, got {some}. Is it the right file?")
@@ -208,7 +207,10 @@ def _augment(source: Source, model: FeatureModel) -> AttributeTable:
 
 
 def _with_reuse(columns: Mapping[str, dict[int, Value]]) -> Mapping[str, Mapping[int, Value]]:
-    """Add ``not_used_before`` if only ``used_before`` is given, as 0 and 1."""
+    """Add ``not_used_before``, the complement of ``used_before``, if it is missing.
+
+    Values other than 0 and 1 have no complement.
+    """
     if "used_before" not in columns or "not_used_before" in columns:
         return columns
     numbers = {i: as_decimal(str(value)) for i, value in columns["used_before"].items()}

@@ -74,11 +74,12 @@ def exact_attribute(
     Numbers with more than :data:`~shortlist.exact.MOST_DECIMALS` decimals, or beyond 53 bits, are errors
     too.
 
-    `name`: the attribute; a name that differs in case only is found too, if it is the only one. `model`:
-    gives the order of the features. `default`: value of the features without one. Without a default,
-    features with children count 0, as they merely group others; any other feature without a value is an
-    error. `decimals`: number of decimals to round to, half to even; by default nothing is rounded. `unit`:
-    unit, instead of the table's. `notes`: receives a sentence about the features that count 0.
+    `name`: name of the attribute. Without an exact match, a name that differs in case only counts, if there
+    is just one. `model`: gives the order of the features. `default`: value of each feature that the table
+    gives no value. Without a default, such a feature counts 0 if it has children, as it merely groups them;
+    otherwise it is an error. `decimals`: number of decimals to round to, half to even; by default nothing is
+    rounded. `unit`: unit, instead of the table's. `notes`: receives a sentence about the features that count
+    0.
 
     >>> from shortlist.products.model import make_model
     >>> model = make_model(["A", "B"])
@@ -101,7 +102,7 @@ def exact_attribute(
 def _check_absent(
     table: AttributeTable, name: str, absent: Sequence[int], model: FeatureModel, notes: list[str] | None
 ) -> None:
-    """Refuse features without a value, unless they only group others; count those in a note."""
+    """Refuse features without children that lack a value; note the number of other features that lack one."""
     grouping = {group.parent for group in model.groups}
     missing = [i for i in absent if i not in grouping]
     if missing:
@@ -132,7 +133,8 @@ def chosen_attributes(
 
     Built-in names are passed over.
 
-    The options are mappings from names to the options of ``exact_attribute``, which raises the errors.
+    `defaults`: default value by attribute name. `decimals`, `notes`: as of ``exact_attribute``, which raises
+    the errors.
     """
     chosen = {}
     for name in dict.fromkeys(names):
@@ -201,7 +203,7 @@ def attribute_name(table: AttributeTable, name: str) -> str:
 def as_number(value: Value | float, place: str) -> Decimal:
     """Return a value as a number; true and false count 1 and 0.
 
-    `place` names the value in the error about one that is no number.
+    `place`: location of the value, for the error about a value that is no number.
     """
     if isinstance(value, bool):
         return Decimal(int(value))
@@ -241,8 +243,9 @@ def random_attributes(model: FeatureModel, *, rng: np.random.Generator) -> dict[
     """Draw cost, defects and not_used_before for every feature (Sec. 5.1.5 of :cite:t:`Xue2018`).
 
     The cost is normal within [5, 15] with two decimals, defects are an integer normal within [0, 10], and
-    not_used_before is 0 or 1 with equal probability. The paper states neither mean nor deviation. We take
-    the middle of the range and a sixth of its width, and draw values outside again.
+    not_used_before is 0 or 1 with equal probability. The paper states neither mean nor standard deviation. We
+    take the middle of the range as the mean and a sixth of its width as the deviation. A value outside the
+    range is drawn again.
 
     `model`: the model of the features; each gets one draw, in order. `rng`: source of randomness; the same
     seed gives the same attributes.
@@ -276,18 +279,18 @@ unusual size.
 """
 
 _LONGEST = 60
-"""Most characters of a value that are compared with this pattern."""
+"""Number of leading characters of a value that are compared with the pattern of a number."""
 
 
 def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list[str], dict[str, str]]:
     """Return the names of the attributes of a table, in its order, and a reason for each other column.
 
     A column is an attribute if at least half of its values are numbers, or are written like numbers:
-    ``12,50``, ``€5``, ``5 %``, ``1e300``. Then every value must be a number, since dropping the column
-    would change the question. Other columns are texts. ``used_before`` is left out beside
-    ``not_used_before``, its complement. Names that cannot be written in a list of objectives are left out
-    too. Raises BadFileError if an attribute has a value that is no number, or a column has no values; the
-    message names the location.
+    ``12,50``, ``€5``, ``5 %``, ``1e300``. Then every value must be a number, since dropping the column would
+    change the question. Other columns are texts. ``used_before`` is left out beside ``not_used_before``, its
+    complement. Columns with names that cannot be written in a list of objectives are left out too. Raises
+    BadFileError if an attribute has a value that is no number, or a column has no values; the message names
+    the location.
 
     Returned are `names`, the attributes, and `left_out`, the reason for each other column.
 

@@ -22,7 +22,7 @@ from shortlist.products.rules import are_valid
 from shortlist.runs.budget import Budget
 
 ROUGH_SECONDS = 1.0
-"""Seconds of the search for any product, after a program found none in time."""
+"""Seconds of the search for any product, after an integer program found no product in time."""
 
 
 @saved_from("shortlist.products")
@@ -31,9 +31,11 @@ class End:
     """Least or largest value of an objective, in integers."""
 
     value: int | None
-    """Scaled value, to minimise, of the found product nearest to the end; None if none was found."""
+    """Value, scaled and to minimise, of the found product nearest to this end of the range; None if no
+    product was found.
+    """
     bound: int | None
-    """Proved bound on the value, scaled, to minimise; None if none is known."""
+    """Proved bound on the value, scaled and to minimise; None if no bound is known."""
 
     @property
     def proved(self) -> bool:
@@ -50,7 +52,7 @@ class ValuesLeft:
     """Objective of the range; it writes the values too (:meth:`FeatureObjective.value_text`)."""
     ideal: End
     worst: End
-    """Least and largest scaled value, to minimise."""
+    """Ends of the range, the least and the largest value, scaled and to minimise."""
 
     def text(self) -> str:
         """Return the range in words, such as ``8 to 14 EUR``; an unproved end has a question mark."""
@@ -68,7 +70,7 @@ class ValuesLeft:
 def values_by_diagram(
     diagram: Diagram, objectives: Sequence[FeatureObjective], literals: Iterable[int]
 ) -> tuple[ValuesLeft, ...] | None:
-    """Return the range of each objective over the models with the literals, exact; None if there are none.
+    """Return the exact range of each objective over the models with the literals; None without such a model.
 
     Auxiliary variables of the diagram cost nothing.
     """
@@ -172,7 +174,9 @@ class FeatureChoice:
     """Remaining products and ranges before the choice."""
     selected: Side | None
     deselected: Side | None
-    """Remaining products and ranges after selection and after deselection; None if it is impossible."""
+    """Remaining products and ranges after selection, and after deselection; None for a side without a
+    product.
+    """
 
 
 @saved_from("shortlist.products")

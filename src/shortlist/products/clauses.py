@@ -32,7 +32,9 @@ class TracedClauses:
 
 
 def to_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) -> Clauses:
-    """Return clauses whose solutions, cut to the features, are exactly the products, each once.
+    """Return clauses whose solutions, cut to the features, are exactly the products.
+
+    Each product has exactly one solution.
 
     Trees, clauses, and formulas that distribute into few clauses
     (:class:`~shortlist.products.cnf.ClauseLimits`) need no auxiliary variables; see
@@ -49,10 +51,10 @@ def to_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) -> Cla
 def traced_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) -> TracedClauses:
     """Return the clauses of a model, each with the number of its rule.
 
-    A group of n children takes n clauses for their parent and, for m of n, one clause for every n - m + 1
-    or m + 1 of the children. Where these are too many, and for linear comparisons, a decision diagram with
-    auxiliary variables takes their place. Raises BadInputError if a linear comparison needs too many
-    auxiliary variables.
+    A group of n children takes n clauses by which a child requires the parent. A lower bound m takes a clause
+    for every n - m + 1 of the children, an upper bound m a clause for every m + 1. If the clauses of a bound
+    are too many, a decision diagram with auxiliary variables takes their place. Linear comparisons always
+    take such a diagram. Raises BadInputError if a linear comparison needs too many auxiliary variables.
     """
     definitions = Definitions(model.n_features, limits)
     blocks: list[list[Clause]] = [] if model.root is None else [[(model.root + 1,)]]
@@ -98,9 +100,10 @@ def _group_clauses(group: Group, definitions: Definitions) -> list[Clause]:
 
 
 def _bounded(parent: int, literals: list[int], least: int, definitions: Definitions) -> list[Clause]:
-    """Return clauses that require, with the parent, at least `least` true literals.
+    """Return clauses that require at least `least` true literals if the parent is selected.
 
-    Without the parent all children are out, so a bound on negated children needs no condition.
+    Without the parent all children are deselected, so clauses about negated children need not name the
+    parent.
     """
     n = len(literals)
     if least <= 0:
@@ -146,14 +149,15 @@ _TRUE, _FALSE = 0, None  # not literals: no variable is numbered 0
 
 
 def linear_literal(comparison: Linear, definitions: Definitions) -> int | bool:
-    """Return a literal that is true exactly where the comparison holds.
+    """Return a literal that is true exactly if the comparison holds.
 
-    Where it always or never holds, the answer is True or False.
+    Return True if the comparison always holds, and False if it never does.
 
-    Coefficients are made positive and sorted, largest first. Nodes with the same remaining sums are shared
-    by intervals (Abío, Nieuwenhuis, Oliveras, Rodríguez-Carbonell & Mayer-Eichberger 2012). Each node is an
-    auxiliary variable, defined in both directions (Eén & Sörensson 2006). Raises BadInputError if the
-    diagram needs more nodes than the limits of `definitions` allow.
+    Coefficients are made positive and sorted, largest first. A node stands for an interval of limits that
+    allow the same remaining sums, so that equal nodes are shared (Abío, Nieuwenhuis, Oliveras,
+    Rodríguez-Carbonell & Mayer-Eichberger 2012). Each node is an auxiliary variable, defined in both
+    directions (Eén & Sörensson 2006). Raises BadInputError if the diagram needs more nodes than the limits of
+    `definitions` allow.
 
     >>> definitions = Definitions(3)
     >>> linear_literal(Linear((1, 1, 1), (1, 2, 3), 3), definitions)
@@ -174,7 +178,10 @@ def linear_literal(comparison: Linear, definitions: Definitions) -> int | bool:
 
 
 def _positive(comparison: Linear) -> tuple[list[tuple[int, int]], int]:
-    """Return the (coefficient, literal) pairs, coefficients positive and largest first, and their bound."""
+    """Return (coefficient, literal) pairs and the bound on their sum.
+
+    Coefficients are positive, the largest first.
+    """
     terms, upper = [], comparison.upper
     for factor, variable in zip(comparison.coefficients, comparison.variables, strict=True):
         if factor < 0:

@@ -1,4 +1,4 @@
-"""Conversion of formulas to clauses: by distribution if they stay few, else with auxiliary variables."""
+"""Formulas converted to clauses: by distribution if the clauses stay few, else with auxiliary variables."""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -6,7 +6,7 @@ from typing import TypeAlias
 from shortlist.products.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or, fold
 
 Clause: TypeAlias = tuple[int, ...]
-"""Clause as a sorted disjunction of literals, by variable; never a tautology."""
+"""Disjunction of literals, sorted by variable; never a tautology."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ClauseLimits:
     formula_nodes: int = 20_000
     """Most parts of a formula that is distributed; nested equivalences double the parts at every level."""
     diagram_nodes: int = 20_000
-    """Most nodes of the diagram of one linear comparison, each an auxiliary variable."""
+    """Most nodes of the diagram of one linear comparison; each node is an auxiliary variable."""
 
 
 CLAUSE_LIMITS = ClauseLimits()
@@ -113,7 +113,8 @@ def _negated(formula: Formula) -> Formula:
 def _distributed(program: list[tuple[str, int]], most: int) -> list[Clause] | None:
     """Return the clauses of a normal form without auxiliary variables; None if there are too many.
 
-    A clause is a bit set here, two bits per variable, so that products and inclusion are single operations.
+    A clause is a bit set here, two bits per variable: joining two clauses is a single operation, and so is a
+    test of inclusion.
     """
     bits: dict[int, int] = {}
     for kind, value in program:
@@ -205,7 +206,7 @@ def _cross(parts: list[list[int]], positive: int, most: int) -> list[int] | None
 
 
 def without_implied(clauses: list[int]) -> list[int]:
-    """Remove repeated bit sets and supersets of others; return the rest, smallest first."""
+    """Remove repeated bit sets, and bit sets that contain another one; return the rest, smallest first."""
     kept: list[int] = []
     by_lowest: dict[int, list[int]] = {}  # a subset of a clause has its lowest bit in it too
     for clause in sorted(set(clauses), key=lambda c: (c.bit_count(), c)):

@@ -41,8 +41,8 @@ class ModelDifference:
     """Features that only the first model has; features that only the second has."""
     lost: Mask | None
     gained: Mask | None
-    """A product that only the first model allows, and one that only the second allows, ``(n_names,)``. None
-    if there is none, or if a limit ended the search.
+    """Product that only the first model allows, and product that only the second model allows, as masks
+    ``(n_names,)``. None if there is no such product, or a limit ended the search.
     """
     unsure: tuple[str, ...] = ()
     """Names of the fields, ``lost`` or ``gained``, that a limit left open."""
@@ -72,9 +72,10 @@ _EDITS = {
 def difference(first: FeatureModel, second: FeatureModel, *, budget: Budget | None = None) -> ModelDifference:
     """Compare the products of two models; features are matched by name.
 
-    A feature that only one model has counts as not selected in the other, as in the reasoning about edits
-    of :cite:t:`Thum2009`. For each clause of one model the other is searched for a product that breaks it.
-    The first half of the budget is for lost products; a search that it ends leaves its question open.
+    A feature that only one model has counts as not selected in the other, as in the reasoning about edits of
+    :cite:t:`Thum2009`. For each clause of one model, a product of the other model that breaks the clause is
+    sought. The first half of the budget is for lost products, the rest for gained ones. A search ended by the
+    budget leaves its question open.
 
     Raises
     ------
@@ -312,9 +313,9 @@ def first_difference(
     variables are no obstacle: their clauses give them exactly one value for all features. Auxiliary
     variables of both models are compared like features.
 
-    The selection, a mask over the features of `model`, is a product of one model alone, or one that belongs
-    to another number of products in the other. None proves that every product of `model` belongs to exactly
-    one product of `other`, and the reverse.
+    The selection is a mask over the features of `model`. It is a product of one model alone, or it belongs to
+    different numbers of products in the two models. None proves that every product of `model` belongs to
+    exactly one product of `other`, and the reverse.
 
     >>> from shortlist.products.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card"], root=0, groups=[make_group(0, [1], "optional")])

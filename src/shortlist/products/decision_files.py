@@ -35,7 +35,7 @@ _SIDES = {side_word(selected=side): side for side in (True, False)}
 def write_decisions(path: str | Path, model: FeatureModel, decisions: Sequence[Decision]) -> None:
     """Write decisions in their order; the ending of `path` decides between JSON and CSV.
 
-    JSON has a list of stages, each with its name and decisions; a stage that continues after another is
+    JSON has a list of stages, each with its name and decisions; a stage that continues after another stage is
     listed again. CSV has a row ``feature,decision,stage,by`` for each decision. Names that a spreadsheet
     would take for a formula begin with ``'``.
 
@@ -61,8 +61,8 @@ def read_decisions(path: str | Path, model: FeatureModel) -> tuple[Decision, ...
     Raises
     ------
     BadFileError
-        If the file cannot be read, is neither, or names no feature of the model, or if a stage or a person
-        is not one line of text; the message names the location.
+        If the file cannot be read, is neither JSON nor a table, or names a feature that the model lacks. Also
+        if a stage or a person is not one line of text. The message names the location.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def has_decisions(path: str | Path) -> bool:
 def staged_decisions(model: FeatureModel, decisions: Iterable[str | Path]) -> tuple[Decision, ...]:
     """Read files of decisions in their order; raise an error at the first contradiction.
 
-    Each file is a stage of a staged configuration :cite:p:`Czarnecki2005`, or holds several.
+    Each file is a stage of a staged configuration :cite:p:`Czarnecki2005`, or holds several stages.
 
     Parameters
     ----------

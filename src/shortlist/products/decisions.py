@@ -77,7 +77,7 @@ def decision_text(model: FeatureModel, decision: Decision) -> str:
 def refuse_other_than_a_line(name: str, text: str) -> None:
     """Raise an error if a text has line breaks, control characters or unpaired surrogates.
 
-    Printed, they would fake lines or fail.
+    Such characters would fake lines in the output, or make printing fail.
     """
     if any(unicodedata.category(one) in {"Cc", "Cs", "Zl", "Zp"} for one in text):
         raise BadInputError(
@@ -197,10 +197,10 @@ def start(
     limits : sequence of str or Constraint
         Limits such as ``"cost<=120"``; products beyond them are left out.
     max_nodes : int, optional
-        Most nodes of the diagram that counts products; 0 for no diagram. Default: 100,000, or 0
-        where more than 2,000 features are open.
+        Most nodes of the diagram that counts products; 0 for no diagram. Default: 100,000, or 0 if more than
+        2,000 features are open.
     time_limit_s : float, default=10
-        Seconds for each question, this one included. A short limit weakens answers and never makes them
+        Seconds for each question, the start included. A short limit weakens answers and never makes them
         wrong.
 
     Raises
@@ -268,7 +268,7 @@ def decide_feature(
     OutOfReachError
         If the time ended before that was known.
     BadInputError
-        If there is no such feature, or it is decided that way already.
+        If there is no such feature, or it has this decision already.
     """
     model = state.problem.model
     decision = Decision(feature_index(model, feature), selected, stage, by)

@@ -50,13 +50,13 @@ def to_program(
 ) -> Program:
     """Return a program whose integer points, cut to the features, are exactly the products.
 
-    With x the features and f' the parent of f (Lemmas 3.1 to 3.6 of :cite:t:`Xue2018`): optional ``f <=
-    f'``; mandatory ``f = f'``; or ``f_i <= f'`` and ``Σ f_i >= f'``; alternative ``Σ f_i = f'``, one row
-    that implies the lemma's n + 2; n..m of a group ``n f' <= Σ f_i <= m f'`` beside ``f_i <= f'``; requires
-    ``f <= f'``, iff ``f = f'``, excludes ``f + f' <= 1``. A linear comparison is a row of its own. Any
-    other formula becomes clauses, ``Σ literals >= 1``. Only formulas that do not distribute, and
-    comparisons inside them, need auxiliary columns. Raises BadInputError if a fixed literal names no
-    feature, or two contradict each other.
+    With x the features and f' the parent of f (Lemmas 3.1 to 3.6 of :cite:t:`Xue2018`): optional ``f <= f'``;
+    mandatory ``f = f'``; or ``f_i <= f'`` and ``Σ f_i >= f'``; alternative ``Σ f_i = f'``, one row that
+    implies the lemma's n + 2; n..m of a group ``n f' <= Σ f_i <= m f'`` beside ``f_i <= f'``; requires ``f <=
+    f'``, iff ``f = f'``, excludes ``f + f' <= 1``. A linear comparison is a row of its own. Any other formula
+    becomes clauses, ``Σ literals >= 1``. Only formulas that do not distribute, and comparisons inside them,
+    need auxiliary columns. Raises BadInputError if a fixed literal names no feature, or two fixed literals
+    contradict each other.
 
     `model`: column i is feature i; auxiliary columns follow. `objectives`: objectives over the features, or
     over all columns. `fixed`: literals that must hold: i + 1 for feature i selected, -(i + 1) for
@@ -143,8 +143,8 @@ def _add_formula(table: _Rows, formula: Formula, definitions: Definitions) -> No
 def within_reach(linear: Linear) -> Linear:
     """Clip a limit to one step beyond the sums that variables can reach, so that solvers can hold it.
 
-    The same choices meet the clipped limit. Where none does, each choice misses it by less, all by the same
-    difference.
+    The same choices meet the clipped limit. If no choice meets it, every choice misses the clipped limit by
+    less than the given one, and the difference is the same for all choices.
     """
     least = sum(factor for factor in linear.coefficients if factor < 0)
     most = sum(factor for factor in linear.coefficients if factor > 0)

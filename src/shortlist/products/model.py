@@ -37,7 +37,8 @@ class GroupKind(StrEnum):
 class Group:
     """Group of children of one parent.
 
-    Each child requires the parent. With the parent, `lower` to `upper` of the children are selected.
+    Each child requires the parent. If the parent is selected, `lower` to `upper` of the children are, both
+    included.
 
     A mandatory or optional feature is a group of its own, with bounds 1..1 or 0..1; an or-group has bounds
     1..n, an alternative 1..1. Features are numbered from 0.
@@ -168,9 +169,9 @@ def make_group(parent: int, children: Iterable[int], kind: str, lower: int = 0, 
 
     Raises BadInputError if the kind is unknown.
 
-    `parent`: index of the parent feature, from 0. `kind`, one of ``"mandatory"`` and ``"optional"`` and
-    ``"or"`` and ``"alternative"`` and ``"cardinality"``: all, any number, one or more, exactly one, or as
-    many as the bounds say. `lower`, `upper`: the bounds of ``cardinality``; the other kinds imply theirs.
+    `parent`: index of the parent feature, from 0. `kind`: ``"mandatory"`` for all children, ``"optional"``
+    for any number, ``"or"`` for one or more, ``"alternative"`` for exactly one, ``"cardinality"`` for as many
+    as the bounds say. `lower`, `upper`: the bounds of ``cardinality``; the other kinds imply theirs.
     """
     as_choice(kind, "kind", [str(one) for one in GroupKind])
     members = tuple(children)
@@ -231,7 +232,7 @@ def with_details(
     notes: Iterable[str] = (),
     lines: Iterable[int] = (),
 ) -> FeatureModel:
-    """Return the model with other details than rules, such as attributes, in place of its own."""
+    """Return the model with the given details, such as attributes, in place of its own; no rule changes."""
     return dataclasses.replace(
         model,
         abstract=frozenset(abstract),
@@ -243,7 +244,7 @@ def with_details(
 
 
 def with_constraints(model: FeatureModel, constraints: Iterable[Constraint]) -> FeatureModel:
-    """Return the model with further constraints, after its own."""
+    """Return the model with further constraints, which follow its own constraints."""
     more = dataclasses.replace(model, constraints=(*model.constraints, *constraints))
     _check_constraints(more)
     return more
@@ -307,7 +308,7 @@ def _check_constraints(model: FeatureModel) -> None:
 
 
 def plain(name: str) -> str:
-    """Return a name without case, spaces and signs, as the same feature is often spelled in two files."""
+    """Return a name without case, spaces and signs, as two files often spell the same feature differently."""
     return _unsigned(name).casefold()
 
 
@@ -327,9 +328,9 @@ class FeatureNames:
     def find(self, name: str, *, repeats: bool = False) -> int | None:
         """Return the feature called `name`; None if there is none.
 
-        Names as written come first, then identifiers. Then follow names that differ in spaces and signs
-        only, and last those that differ in case too, if exactly one feature fits. A name of several
-        features is an error; with `repeats` it means the first of them.
+        Names as written come first, then identifiers. Then follow names that differ in spaces and signs only,
+        and last names that differ in case too, if exactly one feature fits. A name of several features is an
+        error; with `repeats` it means the first of them.
         """
         if name in self.repeated and not repeats:
             same = [i for i, other in enumerate(self.model.names) if other == name]

@@ -46,11 +46,11 @@ def read_products(
     """Read configurations from a table: CSV, Excel, Parquet, or ``-`` for standard input.
 
     In the first form each row is a configuration. It has a column for every feature, called by its name or
-    ``feature: NAME``, with 1, 0, true or false. Columns ``objective: min cost`` hold values, and ``point``
-    the numbers of points, unless it is a feature. Fronts and samples are written in this form. In the
-    second form the columns are ``feature`` and ``selected``, and the file is one configuration. Raises
-    BadFileError if a column is no feature, a feature has no column or two, or a cell is none of these
-    values.
+    ``feature: NAME``, with 1, 0, true or false. A column such as ``objective: min cost`` holds values. A
+    column ``point`` holds the numbers of points, unless ``point`` is a feature. Fronts and samples are
+    written in this form. In the second form the columns are ``feature`` and ``selected``, and the file is one
+    configuration. Raises BadFileError if a column is none of these, a feature has no column or two columns,
+    or a cell cannot be read.
 
     `model`: the model of the features. `drop`: columns to leave out. `notes`: receives notes on the file,
     such as another separator than the comma.

@@ -44,9 +44,9 @@ def asked(
     """Return clauses that, together with `known`, are the projection of `clauses` to the kept variables.
 
     A diagram holds the configurations of the kept variables that are not classified yet. A satisfiability
-    solver tries to complete one of them at a time. A completion classifies all configurations that the same
-    values of the other variables complete. Without a completion, the fewest literals that exclude it become
-    a new clause.
+    solver tries to complete one of them at a time. The values of the other variables in a completion complete
+    further configurations, which are then classified too. If there is no completion, literals of the
+    configuration that exclude one become a new clause, negated; none of them can be left out.
 
     `kept`: the variables, rising. `known`: clauses over the kept variables that follow from `clauses`.
     `most_questions`: largest number of configurations tried.
@@ -102,7 +102,7 @@ def asked(
 
 
 def _needed(clauses: Iterable[Clause], model: Mask, places: dict[int, int]) -> Iterator[int]:
-    """Yield kept literals of a model, which satisfy the clauses that its other literals do not."""
+    """Yield kept literals of a model; they satisfy the clauses that its other literals leave unsatisfied."""
     taken: set[int] = set()
     values = model.tolist()
     for clause in clauses:
@@ -135,7 +135,7 @@ def slice_model(model: FeatureModel, features: Iterable[int], *, budget: Budget 
     """Return a model of some features with the products of the whole model, cut to these features.
 
     Groups and constraints about kept features only stay as they are. The other rules are projected to the
-    kept features by eliminating variables from their clauses. Where these grow too many, a satisfiability
+    kept features by eliminating variables from their clauses. If the clauses grow too many, a satisfiability
     solver classifies configurations. The parent of a kept feature is its nearest kept ancestor. Without its
     root the slice has no tree. Attributes of kept features stay.
 
@@ -218,7 +218,7 @@ def _variables(model: FeatureModel, rule: int) -> set[int]:
 def _projected(
     model: FeatureModel, rules: Collection[int], own: set[int], shared: Sequence[int], budget: Budget
 ) -> tuple[list[Clause], str]:
-    """Return clauses over kept features that with the kept rules imply the rest, and the method's name."""
+    """Return the clauses that complete the kept rules to the projection, and the name of the method."""
     traced = traced_clauses(model)
     shared = [literal for literal in shared if abs(literal) <= model.n_features]
     true = set(shared)
@@ -313,7 +313,7 @@ def _group_formulas(group: Group) -> list[Formula]:
 
 
 def _without_implied(skeleton: FeatureModel, clauses: Sequence[Clause], budget: Budget) -> list[Clause]:
-    """Remove clauses that the others and the rules of a model imply, the longest first."""
+    """Remove clauses, the longest first, that the rules of a model and the other clauses imply."""
     listed = sorted(set(clauses), key=lambda clause: (-len(clause), clause))
     if len(listed) > MOST_PRUNED:
         return listed[::-1]
@@ -333,7 +333,7 @@ def _without_implied(skeleton: FeatureModel, clauses: Sequence[Clause], budget: 
 
 
 def _described(made: FeatureModel, model: FeatureModel, kept: Sequence[int]) -> FeatureModel:
-    """Return a slice with the details of the whole model besides its rules."""
+    """Return the slice `made` with the details of the whole model, such as attributes."""
     places = {feature: place for place, feature in enumerate(kept)}
     columns = {
         name: {places[i]: value for i, value in column.items() if i in places}

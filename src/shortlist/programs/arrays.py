@@ -201,29 +201,29 @@ def solve_front(
     Parameters
     ----------
     C : array-like or sparse, shape (n_objectives, n_columns), or a model
-        Value of a unit of each column in each objective, as decimals: 0.1 means a tenth.
-        Instead, a model of Pyomo, whose active objectives all count; or of linopy, see
-        :func:`shortlist.programs.arrays.from_linopy`. Its variables are set to a point by
+        Value of a unit of each column in each objective, as decimals: 0.1 means a tenth. Or a model of Pyomo,
+        all of whose active objectives count, or a model of linopy; see
+        :func:`shortlist.programs.arrays.from_linopy`. The variables of a model are set to a point by
         :func:`shortlist.programs.arrays.load_solution`.
     A : array-like or sparse, shape (n_rows, n_columns), or LinearConstraint, or several of them, optional
         Rows; without any, only the bounds limit the columns.
     limits : (lower, upper), optional
-        Limits of the rows of `A`, numbers or one for each row, infinite where there is none. Left out where
-        `A` is a ``scipy.optimize.LinearConstraint``, which has its own.
+        Limits of the rows of `A`: one number for all rows, or one for each row; infinite for no limit. Left
+        out if `A` is a ``scipy.optimize.LinearConstraint``, which has limits of its own.
     bounds : scipy.optimize.Bounds or (lower, upper), optional
         Bounds of the columns; 0 to infinity by default.
     integrality : array-like of 0 and 1, shape (n_columns,) or one for all
         1 for an integer column, 0 for a continuous one, which is the default.
     objectives : str or sequence of str, optional
-        Sense and name of each row of `C`, such as ``"min cost, max value"``. By default all are minimised. Of
-        a linopy model a mapping of these to expressions.
+        Sense and name of each row of `C`, such as ``"min cost, max value"``. By default all are minimised.
+        For a linopy model, a mapping from sense and name to expression.
     names : sequence of str, optional
         Names of the columns; ``x0``, ``x1``, ... by default.
     method : str, default="auto"
         ``exact`` (search zones), ``cwmoip``, ``epsilon-constraint`` or ``solrep``; ``auto`` is ``exact``.
     **options
-        ``time_limit_s``, ``tolerance``, ``report``, ``cancellation``, ``solver``, ``seed`` and the others of
-        :func:`shortlist.programs.solve.solve_program`.
+        ``time_limit_s``, ``tolerance``, ``report``, ``cancellation``, ``solver``, ``seed`` and the other
+        options of :func:`shortlist.programs.solve.solve_program`.
 
     Returns
     -------
@@ -234,8 +234,8 @@ def solve_front(
     Raises
     ------
     BadInputError
-        If shapes disagree, no column is an integer, an objective is unbounded, or it has a cost at a
-        continuous column and no tolerance.
+        If shapes disagree, no column is an integer, an objective is unbounded, or an objective has a cost at
+        a continuous column and no tolerance.
 
     Examples
     --------

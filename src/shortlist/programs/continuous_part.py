@@ -17,14 +17,17 @@ from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 
 FINEST_PART = 10**6
-"""Largest denominator of the fractions that continuous columns are rounded to, if these keep the rows."""
+"""Largest denominator of the fractions to which continuous columns are rounded, if the fractions meet the
+rows.
+"""
 
 
 class ContinuousPart:
     """Continuous columns of a program, beside the integer ones that solutions fix.
 
     Rows and objectives of integer columns alone are left out, as they are constant. `named`: the original
-    program. `steps`: step of each objective with continuous columns, whose values are its multiples.
+    program. `steps`: step of each objective with continuous columns; values of the objective are multiples of
+    the step.
     """
 
     def __init__(self, named: NamedProgram, steps: Mapping[str, float]) -> None:
@@ -41,7 +44,9 @@ class ContinuousPart:
         ]
 
     def best(self, decision: NDArray[np.integer], point: Sequence[float]) -> Floats | None:
-        """Return values with the best objectives, ``(n_continuous_columns,)``; None if there are none.
+        """Return values with the best objectives, ``(n_continuous_columns,)``.
+
+        Returns None if no values are possible.
 
         HiGHS finds the values; they become simple fractions if these meet every row exactly.
 
@@ -118,7 +123,10 @@ class ContinuousPart:
         return np.array(lower), np.array(upper)
 
     def solved(self, front: Front) -> Floats:
-        """Return the best values at every point, ``(n_points, n_continuous_columns)``; NaN for none."""
+        """Return the best values at every point, ``(n_points, n_continuous_columns)``.
+
+        The values are NaN if none are possible.
+        """
         found = [self.best(*one) for one in zip(front.decisions, front.values.tolist(), strict=True)]
         missing = np.full(len(self.columns), np.nan)
         return np.array([missing if one is None else one for one in found]).reshape(len(front), len(missing))

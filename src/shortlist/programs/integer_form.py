@@ -1,10 +1,11 @@
 """Program with rows and objectives in integers small enough for solvers to resolve.
 
-A row ``a @ x <= b`` of large integers is the same as two rows of smaller ones with one more integer column
-c: with ``a = M h + l`` and ``b = M b1 + b0``, they are ``h @ x + c <= b1`` and ``l @ x - M c <= b0``. If
-the row holds, ``c = b1 - h @ x`` keeps both. If both hold, so does ``M (h @ x + c) + (l @ x - M c)``, which
-is the row. Coefficients of 17 digits become four rows in which the tolerance of a solver hides no integer.
-An equality becomes equalities, and a row with two limits two such chains.
+A row ``a @ x <= b`` of large integers is the same as two rows of smaller integers with one more integer
+column c. With ``a = M h + l`` and ``b = M b1 + b0``, the two rows are ``h @ x + c <= b1`` and ``l @ x - M c
+<= b0``. If the original row holds, ``c = b1 - h @ x`` satisfies the two rows. If the two rows hold, so does M
+times the first plus the second, which is the original row. Coefficients of 17 digits become four rows in
+which the tolerance of a solver hides no integer. An equality becomes equalities, and a row with two limits
+becomes two such groups of rows.
 """
 
 import dataclasses
@@ -41,10 +42,9 @@ The same limit holds if the program has continuous columns.
 
 LARGEST_INTEGER_SUM = LARGEST_INTEGER // 2
 """Upper limit of the rows' sums after splitting, if several rows of integer columns are too large; CP-SAT
-takes them.
-
-With ten rows of 17 digits and 30 columns it needs 3.6 s of processor time, and more and smaller rows leave
-the front open after a minute; a single row of 60 columns takes 3.8 s this way, and .6 s in smaller ones.
+takes them. Ten rows of 17 digits and 30 columns take 3.6 s of processor time; split into more and smaller
+rows, they leave the front open after a minute. A single row of 60 columns takes 3.8 s with this limit, and .6
+s with :data:`LARGEST_SUM`.
 """
 
 LARGEST_VALUE = 2**50
@@ -74,8 +74,8 @@ Ends: TypeAlias = tuple[int, int]
 class Rounding:
     """Rounding of an objective's costs for a search.
 
-    `step`: unit of the rounded costs, without the constant. `most`: largest amount by which a solution may
-    be better than a front, whose points have values of exact costs, as the nearest doubles.
+    `step`: unit of the rounded costs, without the constant. `most`: largest amount by which a solution may be
+    better than the points of a front. These points have the values of exact costs, as the nearest doubles.
     """
 
     step: float
@@ -86,8 +86,9 @@ class Rounding:
 class IntegerForm:
     """Program with integer rows and objectives, as far as possible.
 
-    `program`: its columns are those of the original program, followed by those that split rows. `further`:
-    names of the latter. `rounded`: rounding of the objectives whose costs do not fit, by name.
+    `program`: its columns are those of the original program, followed by the columns that split rows.
+    `further`: names of the columns that split rows. `rounded`: rounding of the objectives whose costs do not
+    fit, by name.
     """
 
     program: Program
@@ -134,7 +135,7 @@ def integer_form(named: NamedProgram) -> IntegerForm:
 
 
 def searched_form(named: NamedProgram) -> IntegerForm:
-    """Return a program in integers; one with empty bounds stays as it is, as no search follows."""
+    """Return a program in integers; a program with empty bounds stays as it is, as no search follows."""
     program = named.program
     whole, lower, upper = program.integer, program.column_lower, program.column_upper
     inner = dataclasses.replace(
@@ -270,7 +271,7 @@ class _SplitRows:
         return self._joined(np.delete(np.arange(self._program.n_rows), replaced), rows)
 
     def _chosen(self) -> tuple[Mask, Mask]:
-        """Return masks of the integer rows, and of the rows of integer columns that must be changed."""
+        """Return the mask of the integer rows, and that of the rows of integer columns that must change."""
         program = self._program
         whole = whole_rows(program, written=True).whole
         with np.errstate(invalid="ignore"):
@@ -368,7 +369,7 @@ def _or(limit: int | None, endless: float) -> float:
 def _digits(row: _Row, reaches: _Reaches, most: int) -> list[_Row] | None:
     """Return rows with sums below `most` that are equivalent to the row, with new columns.
 
-    Returns None if its columns have too many values.
+    Returns None if the columns of the row have too many values.
     """
     if row.lower is not None and row.upper is not None and row.lower != row.upper:
         halves = [_Row(row.terms, None, row.upper), _Row(row.terms, row.lower, None)]

@@ -17,8 +17,8 @@ def read_lp(source: Source) -> NamedProgram:
     """Read a program in the LP format.
 
     Several objectives form a section ``minimize multi-objectives``, or are rows without limits. Such rows
-    have the sense of the file, with a note if it maximises. Priorities and tolerances of objectives order
-    or blend them for other solvers; here they are left out, with a note. An objective of negative weight is
+    have the sense of the file, with a note if it maximises. Other solvers order or blend objectives by
+    priorities and tolerances; here these are left out, with a note. An objective of negative weight is
     optimised the other way. If rows without limits are objectives, an empty objective is a placeholder. A
     column that occurs only in bounds or lists of columns is read, with a note.
 
@@ -172,7 +172,7 @@ class _Reading:
         return terms, constant
 
     def _ends_here(self, numbered: bool) -> bool:
-        """Whether a name after a number is the next attribute, or infinity, and not its column."""
+        """Whether a name after a number is the next attribute, or infinity, and not the number's column."""
         token = self._peek()
         return numbered and token is not None and self._is("compare", 1) and token.text.lower() in _ATTRIBUTES
 

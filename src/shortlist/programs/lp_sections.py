@@ -43,7 +43,7 @@ LISTS = {"integer", "binary"}
 
 @dataclass(frozen=True)
 class Token:
-    """Token, a number, name, comparison, sign or colon, with its line."""
+    """Token of the file, with its line: a number, name, comparison, sign or colon."""
 
     kind: str
     text: str
@@ -86,9 +86,9 @@ def is_objective(word: str) -> bool:
 def sections_of(source: Source) -> Iterator[Section]:
     """Yield the sections up to ``end``.
 
-    A heading begins a line. In three positions such a word is a name instead: before a colon, a comparison
-    or ``free``; before a sign, unless a row or a bound begins there; and after a sign. The word ``end`` is
-    a name only before a colon and after a sign.
+    A heading begins a line. In three positions the word of a heading is a name instead: before a colon, a
+    comparison or ``free``; before a sign, unless a row or a bound begins there; and after a sign. The word
+    ``end`` is a name only before a colon and after a sign.
     """
     section, heading, end = Section("", [], 1), "", ""
     for line, text in source.lines():

@@ -84,7 +84,7 @@ class _MpsReading:
         }
 
     def without_comment(self, words: list[str]) -> list[str]:
-        """Return the words before one that begins with ``$``, unless it names a row or column."""
+        """Return the words before the first one that begins with ``$`` and is no name of a row or column."""
         for place, word in enumerate(words):
             if place and word[0] == "$" and not self._is_name(word, declares=place == 1):
                 return words[:place]
@@ -316,8 +316,8 @@ def read_program(path: str | Path) -> NamedProgram:
 
     The content decides the format, not the ending.
 
-    Raises BadFileError if the file cannot be read, is neither, or breaks the rules of its format; the
-    message names the line.
+    Raises BadFileError if the file cannot be read, is in neither format, or breaks the rules of its format;
+    the message names the line.
     """
     source = read_source(path)
     return read_mps(source) if is_mps(source) else read_lp(source)

@@ -229,7 +229,7 @@ class Collected:
     def finished(self) -> NamedProgram:
         """Return the program; rows without limits become objectives, with the sense of the file.
 
-        Beside them an empty objective is a placeholder, and is left out.
+        Beside such rows an empty objective is a placeholder, and is left out.
         """
         free = [row for row in self.rows.values() if row.free]
         goals = [
@@ -268,7 +268,7 @@ class Collected:
         )
 
     def _integer_bounds(self) -> tuple[list[Number], list[Number]]:
-        """Return the bounds of the columns; long ones of integer columns are rounded to integers."""
+        """Return the bounds of the columns; long bounds of integer columns are rounded to integers."""
 
         def inner(bounds: Sequence[Number], rounded: Callable[[Fraction], int]) -> list[Number]:
             return [
@@ -375,9 +375,9 @@ def chosen_objectives(
 def with_steps(named: NamedProgram, steps: Mapping[str, float]) -> NamedProgram:
     """Return a program whose objectives have costs at integer columns only.
 
-    An objective with a continuous column takes every value of an interval, so its front may be infinite.
-    With a step ε it becomes a new integer column t, after the others, with the row ``f <= ε t``. Every
-    solution then has a point that is worse by less than ε in that objective, and no worse in the others.
+    An objective with a continuous column takes every value of an interval, so its front may be infinite. With
+    a step ε it becomes a new integer column t, after the others, with the row ``f <= ε t``. For every
+    solution there is then a point that is worse by less than ε in this objective, and no worse in any other.
 
     Raises BadInputError if such an objective has no step, or another objective has one.
 

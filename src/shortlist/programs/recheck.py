@@ -32,8 +32,9 @@ def recheck_front(named: NamedProgram, front: Front, *, budget: Budget | None = 
 
     Each solution is checked in integers against rows and bounds as read, its objectives are recomputed, and
     no point may dominate another. Continuous columns are checked in fractions, else within the tolerance of
-    HiGHS, which found them. A claim of completeness is checked by sums of integers, and where these prove
-    nothing by a solver that did not find the front (:func:`shortlist.methods.boxes.search_boxes`).
+    HiGHS, which found them. A claim of completeness is checked by sums of integers. Where the sums prove
+    nothing, a solver that did not find the front checks the claim
+    (:func:`shortlist.methods.boxes.search_boxes`).
 
     Raises BadInputError if the front is of another program, with other objectives or columns.
 
@@ -134,7 +135,7 @@ def _other_facts(
 def _in_integers(front: Front, form: IntegerForm) -> Front:
     """Return a front with the values and claims of a search with rounded costs.
 
-    For every solution it has a point that is worse by at most the rounding of the costs.
+    For every solution this front has a point that is worse by at most the rounding of the costs.
     """
     if not form.rounded:
         return front
@@ -263,7 +264,10 @@ def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str
 
 
 def _missed_rows(named: NamedProgram, full: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Mark the rows that solutions break, ``(n_solutions, n_rows)``; never one with a continuous column."""
+    """Mark the rows that solutions break, ``(n_solutions, n_rows)``.
+
+    Rows with a continuous column are never marked.
+    """
     program = named.program
     made = whole_rows(program, written=True)
     matrix, lower, upper = made.program.rows, made.program.row_lower, made.program.row_upper

@@ -43,13 +43,13 @@ def solve_program(
     infinite, or an option does not belong to the method. Raises SolverError if a solution fails the check
     in integers.
 
-    `front`, which it returns: candidates are the integer columns by name. An infeasible program has a
-    complete front without points. `named`: program with two to six objectives. `method`: ``exact`` (search
-    zones), ``cwmoip`` and ``epsilon-constraint`` find complete fronts, ``solrep`` a representation of
-    proved points; ``auto`` is ``exact``. `tolerance`: step by objective with continuous columns. Its values
-    are rounded to multiples of the step, up if less is better and down if more is. `time_limit_s`:
-    wall-clock limit. `**options`: the fields of the method's class in
-    :mod:`~shortlist.methods.program_methods`: `solver`, `seed`, and for ``solrep`` more.
+    The candidates of the front returned are the integer columns by name. An infeasible program has a complete
+    front without points. `named`: program with two to six objectives. `method`: ``exact`` (search zones),
+    ``cwmoip`` and ``epsilon-constraint`` find complete fronts, ``solrep`` a representation of proved points;
+    ``auto`` is ``exact``. `tolerance`: step of each objective with continuous columns, by name. Values of
+    this objective are rounded to multiples of the step: up if it is minimised, down if it is maximised.
+    `time_limit_s`: wall-clock limit. `**options`: the fields of the method's class in
+    :mod:`~shortlist.methods.program_methods`: `solver`, `seed`, and further ones for ``solrep``.
     ``front.extras["why"]`` names the engine and the reason.
     """
     chosen = method_options(method, **options)

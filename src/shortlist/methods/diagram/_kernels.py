@@ -9,9 +9,9 @@ from shortlist._jit import kernel
 from shortlist.arrays import Longs, ShortTable
 
 Keys: TypeAlias = NDArray[np.int64]
-"""Vectors of non-negative integers as rows, ``(n_vectors, n_words)``, sorted and unique. With one word, it
-holds all objectives of a vector, so that vectors are added and compared as integers; otherwise each
-objective has a word.
+"""Vectors of non-negative integers as rows, ``(n_vectors, n_words)``, sorted and unique. A single word holds
+all objectives of a vector, so that vectors are added and compared as integers. With several words, each
+objective has a word of its own.
 """
 
 BLOCK = 64
@@ -49,11 +49,11 @@ def lower(stairs: NDArray[np.int32], row: int, column: int, width: int, depth: i
 
 @kernel("int64(int64[:, ::1], int64, int64, int64[:, ::1], int64[::1])")
 def settle(keys: Keys, n: int, k: int, floors: Keys, slack: Longs) -> int:
-    """Append row `k` to the `n` kept rows, unless a kept row is worse by at most `slack`.
+    """Append row `k` to the `n` kept rows, unless a kept row is worse than it by at most `slack`.
 
     Returns the new `n`.
 
-    Kept rows are no worse in the first objective, which is not compared.
+    The first objective is not compared, as kept rows are no worse in it.
     """
     n_words = keys.shape[1]
     for block in range((n - 1) // BLOCK, -1, -1):
@@ -87,7 +87,8 @@ def join_packed(
     """Write the non-dominated vectors of both shifted sets to `joined`, sorted; return their number.
 
     From high to low bits a key holds the swept objective, the two indices of the staircase, and the value
-    in it. Vectors come in rising order, so every dominating vector comes before the ones it dominates.
+    that a cell of the staircase holds. Vectors come in rising order, so every dominating vector comes before
+    the ones it dominates.
     """
     stairs, width, depth = packing.stairs, packing.width, packing.depth
     places, masks = packing.places, packing.masks
@@ -115,7 +116,7 @@ def join_packed(
 
 @kernel("int64(int64[::1], int64, Packing, int64[::1])")
 def trim_packed(keys: Longs, n: int, packing: Packing, slack: Longs) -> int:
-    """Keep some of the `n` sorted `keys`, so that each has a kept key worse by at most `slack`.
+    """Keep some of the `n` sorted `keys`: for every key, a kept key is worse by at most `slack`.
 
     Returns the number kept.
 
@@ -158,7 +159,7 @@ def join_rows(
 ) -> int:
     """Join sets as :func:`join_packed` does, for any number of objectives, each in its own word.
 
-    Each vector is compared with the kept ones, block by block. `floors` holds the least value of each
+    Each vector is compared with the kept vectors, block by block. `floors` holds the least value of each
     objective in a block; blocks that cannot hold a dominating vector are skipped.
     """
     n_words = left.shape[1]

@@ -33,9 +33,9 @@ def diagram_front(
     """Find every non-dominated vector of linear objectives over the models of a diagram.
 
     A bottom-up pass computes, for each node, the non-dominated vectors that the levels below can add up to.
-    They are the union over both sides, each shifted by its cost (Bergman & Cire 2016, network models for
-    multiobjective discrete optimization). Levels that an edge skips may have either value. All numbers are
-    integers, so the front is exact.
+    This set is the union of the sets of both sides, each shifted by the cost of its side (Bergman & Cire
+    2016, network models for multiobjective discrete optimization). Levels that an edge skips may have either
+    value. All numbers are integers, so the front is exact.
 
     Raises BadInputError if shapes disagree, an objective has no integer scale, or costs could reach 2^53.
 
@@ -54,10 +54,10 @@ def diagram_front(
     trimmed to a few vectors, which ends the pass soon, and the proof states the possible loss. Witnesses
     are found after that. Progress counts finished joins of two sets, of all joins.
 
-    Sorted points, each with one model. Equal vectors are one point; :func:`configurations` lists all its
-    models. The proof is complete unless a set was trimmed; then it is approximate, with a true bound on the
-    loss. Without any model the front is empty and complete. ``extras`` holds `n_nodes`, `n_joins`,
-    `n_vectors` (in all sets together) and `largest_set`.
+    The front has sorted points, each with one model. Equal vectors are one point; :func:`configurations`
+    lists all its models. The proof is complete unless a set was trimmed; then it is approximate, with a true
+    bound on the loss. Without any model the front is empty and complete. ``extras`` holds `n_nodes`,
+    `n_joins`, `n_vectors` (in all sets together) and `largest_set`.
 
     >>> from shortlist.logic.clauses import Clauses
     >>> from shortlist.logic.compilation import compile_diagram
@@ -176,7 +176,7 @@ class _Problem:
 
 
 def _problem(diagram: Diagram, costs: Points, offsets: NDArray[np.int64] | None) -> _Problem:
-    """Collect the costs of the variables of each level and of the fixed ones, and factor them out."""
+    """Collect the costs of each level and of fixed variables; divide the levels' costs by common factors."""
     costs = np.asarray(costs)
     if costs.ndim != 2 or costs.shape[1] != diagram.n_variables or not len(costs):
         raise BadInputError(
@@ -250,7 +250,7 @@ def _witnesses(problem: _Problem, bits: Mask, points: Points) -> NDArray[np.int8
 
 
 def _box(plan: SweepPlan, costs: Points, rest: NDArray[np.int64]) -> tuple[Points, Points]:
-    """Return bounds, at each place, on the vectors that can be part of a whole equal to `rest`."""
+    """Return the least and the largest vector of each place that can be a part of the sum `rest`."""
     shifts = np.maximum(-costs, 0).T, np.maximum(costs, 0).T
     least = np.full((len(plan.levels), len(rest)), np.iinfo(np.int64).max // 2)
     most = np.full_like(least, -1)

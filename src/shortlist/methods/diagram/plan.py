@@ -23,7 +23,7 @@ class Coding:
     `order`: objectives by their use, ``(n_objectives,)``: the swept one, the two whose values are row and
     column of the staircase, and the one that its cells hold. With three objectives the row is missing, with
     two also the column; a single objective is both swept and held. For rows: the order of the words.
-    `ranges`: largest vector that the levels from each one down can add up to, ``(n_levels + 1,
+    `ranges`: largest vector that the levels from each level down can add up to, ``(n_levels + 1,
     n_objectives)``. `packed`: whether all objectives fit one word. `places`, `masks`: shifts of the two
     middle objectives and the swept one in a packed key, and masks of the middle two and the last, ``(3,)``.
     `shifts`: shift of each objective in a packed key, in `order`, ``(n_objectives,)``.
@@ -109,10 +109,10 @@ class SweepPlan:
     Places are numbered from the bottom: both successors of a place have smaller numbers, and place 0 is the
     end.
 
-    `levels`, `low`, `high`: the level of each place and its successor on either side, ``(n_places,)``; -1
-    if there is none or it is not needed. `sources`: the place whose set, plus `offsets`, is the set of this
-    place, ``(n_places,)``; itself if it joins two sets. `offsets`: summand for the keys of the source,
-    ``(n_places, n_words)``. `low_shifts`, `high_shifts`: summand of each side of a level for a key,
+    `levels`, `low`, `high`: the level of each place and its successor on either side, ``(n_places,)``; -1 if
+    there is none or it is not needed. `sources`: the place whose set, plus `offsets`, is the set of this
+    place, ``(n_places,)``; the place itself if it joins two sets. `offsets`: summand for the keys of the
+    source, ``(n_places, n_words)``. `low_shifts`, `high_shifts`: summand of each side of a level for a key,
     ``(n_levels, n_words)``. `joins`: places that join two sets, rising. `root`: last place of a pass; -1 if
     the diagram is false.
     """
@@ -132,8 +132,8 @@ def make_plan(diagram: Diagram, costs: Points, coding: Coding) -> SweepPlan:
     """Return the places of `diagram` for costs per level, ``(n_objectives, n_levels)``.
 
     Each level adds a non-negative vector on either side: its excess over the cheaper side, objective by
-    objective. A skipped level whose cost has one sign continues on its better side only; one without cost
-    merges both sides.
+    objective. If no objective is better on one side of a skipped level, the level continues on the other side
+    only. A skipped level without cost merges both sides.
     """
     rising: list[bool] = np.all(costs >= 0, axis=0).tolist()
     falling: list[bool] = np.all(costs <= 0, axis=0).tolist()

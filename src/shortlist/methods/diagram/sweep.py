@@ -46,13 +46,13 @@ SWEEP_SETTINGS = SweepSettings()
 class Pass:
     """Sets of vectors for every join of a plan, computed bottom-up within limits of memory and time.
 
-    `errors`: bound per place, for trimmed places and those above them: how much worse, per objective, the
-    nearest kept vector is than a dropped one. `limits`: names of the limits that were reached. `n_vectors`,
+    `errors`: bound on the loss by trimming at a place or below it, per objective: by so much a dropped vector
+    may be better than the nearest kept vector. `limits`: names of the limits that were reached. `n_vectors`,
     `largest`: number of vectors in all sets together, and in the largest. `plan`: joins in their order.
-    `coding`: encoding of vectors. `tolerance`: largest total error of trimming on any path through the
-    plan, ``(n_objectives,)``. `keep`: whether :meth:`trace` will be called. Sets that no join needs any
-    more are then kept while memory lasts. `settings`: limits on memory and work. `box`: least and largest
-    vector worth keeping at each place, ``(n_places, n_objectives)``.
+    `coding`: encoding of vectors. `tolerance`: largest total error of trimming on any path through the plan,
+    ``(n_objectives,)``. `keep`: whether :meth:`trace` will be called. Sets that no join needs any more are
+    then kept while memory lasts. `settings`: limits on memory and work. `box`: least and largest vector worth
+    keeping at each place, ``(n_places, n_objectives)``.
     """
 
     def __init__(

@@ -65,7 +65,7 @@ class PartState(NamedTuple):
 
 @kernel("void(int64, int64, int64, PartRows, PartState)")
 def move_column(column: int, low: int, high: int, rows: PartRows, state: PartState) -> None:
-    """Change the bounds of a column, and queue the rows that may narrow others."""
+    """Change the bounds of a column, and queue the rows that may now narrow other columns."""
     here = state.here[0]
     lower, upper = low - state.low[column], high - state.high[column]
     freed = int(high > low) - int(state.high[column] > state.low[column])
@@ -92,7 +92,7 @@ def move_column(column: int, low: int, high: int, rows: PartRows, state: PartSta
 
 @kernel("void(int64, int64, int64, PartRows, PartState)")
 def change_column(column: int, low: int, high: int, rows: PartRows, state: PartState) -> None:
-    """Narrow the bounds of a column, to be undone later."""
+    """Narrow the bounds of a column, and record the change so that it can be undone."""
     here = state.here[0]
     state.changes[here.n_changes, 0] = column
     state.changes[here.n_changes, 1] = state.low[column]
@@ -103,7 +103,7 @@ def change_column(column: int, low: int, high: int, rows: PartRows, state: PartS
 
 @kernel("bool(int64, PartRows, PartState)")
 def narrow_by_row(row: int, rows: PartRows, state: PartState) -> bool:
-    """Narrow the columns of a row to its limits; return whether that leaves no value."""
+    """Narrow the columns of a row to its limits; return whether no value is left."""
     below = state.limits[1, row] - state.least[row]
     above = state.most[row] - state.limits[0, row]
     if below < 0 or above < 0:
@@ -140,7 +140,7 @@ def narrow_by_row(row: int, rows: PartRows, state: PartState) -> bool:
 
 @kernel("bool(PartRows, PartState)")
 def narrow_all(rows: PartRows, state: PartState) -> bool:
-    """Narrow columns until no row narrows any more; return whether that leaves no value."""
+    """Narrow columns until no row narrows any further; return whether no value is left."""
     here = state.here[0]
     while here.n_queued:
         here.n_queued -= 1
@@ -189,10 +189,10 @@ def raise_bound(rows: PartRows, state: PartState) -> int:
 
 @kernel("int64(PartRows, PartState)")
 def branching_column(rows: PartRows, state: PartState) -> int:
-    """Return the column to decide next, NO_COLUMN if all are decided.
+    """Return the column to decide next; NO_COLUMN if all columns are decided.
 
     Among the rows of ones that still need units, it takes the row with the largest gap between its two
-    cheapest columns, and the cheapest of these. Without such a row it takes the column of the largest
+    cheapest columns, and this row's cheapest column. Without such a row it takes the column of the largest
     reduced cost.
     """
     left = state.costs[1]
@@ -254,7 +254,10 @@ def decide_otherwise(rows: PartRows, state: PartState) -> bool:
 
 @kernel("void(int64, PartRows, PartState)")
 def decide(column: int, rows: PartRows, state: PartState) -> None:
-    """Set a column to its better end: the upper one, unless it has a cost and no row needs it."""
+    """Set a column to its better end.
+
+    This is the lower end if the column has a cost and no row needs it, else the upper end.
+    """
     here = state.here[0]
     raised = state.costs[1, column] <= 0
     for place in range(rows.column_starts[column], rows.column_starts[column + 1] - 2):

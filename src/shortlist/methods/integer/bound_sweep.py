@@ -34,12 +34,12 @@ Ends: TypeAlias = tuple[Vector, Vector]
 class BoundSweep:
     """Nested loops over integer bounds, one for each objective but the minimised one.
 
-    The innermost loop solves a program, lowers its bound to one step below the answer, and ends when
-    nothing is left. An outer loop lowers its bound to one step below the largest value that its inner loops
+    The innermost loop solves a program, lowers its bound to one step below the answer, and ends when no
+    solution is left. An outer loop lowers its bound to one step below the largest value that its inner loops
     met. This skips no answer: while every answer of the inner loops stays within the outer bound, the inner
-    loops would repeat their answers. Programs are skipped by the same reasoning across loops (Özlen,
-    Burton, MacRae 2014). An answer to looser bounds that meets the tighter ones also answers these; a
-    program infeasible under looser bounds is infeasible under tighter ones.
+    loops would repeat their answers. Programs are skipped by the same reasoning across loops (Özlen, Burton,
+    MacRae 2014). An answer to looser bounds that meets tighter bounds also answers the tighter ones. A
+    program infeasible under looser bounds is infeasible under tighter bounds.
 
     `answers`: every different answer. `n_skipped`: number of skipped programs. `n_open`: number of
     unfinished loops.
@@ -115,7 +115,7 @@ class Swept:
 
 
 def sweep_all(order: Sequence[int], find_ends: Callable[[], Ends | None], solve: SolveBounded) -> Swept:
-    """Find the ends of the bounds, and sweep all bounds until nothing is left or a limit is reached.
+    """Find the ends of the bounds, and sweep all bounds until no solution is left or a limit is reached.
 
     `find_ends` returns None if the program is infeasible.
     """
@@ -177,22 +177,22 @@ def cwmoip(
 ) -> Front:
     """Return the complete front of a program with two or more linear objectives.
 
-    The method of Özlen and Azizoğlu (2009), Algorithm 2 of Xue and Li (2018), starts with true bounds of
-    all objectives but the first. Objective after objective is turned into a bound and also added to the
-    minimised function, with a weight so small that it only breaks ties. Every answer is therefore
-    non-dominated. The paper's weights ``1 / (product of the ranges)`` vanish in a solver's tolerance. Here
-    the weights are integers: the first objective's exceeds the sum of the ranges that the bounds leave to
-    the others, which weigh 1 each. A search in integers takes the columns left open by reduced costs
-    (:mod:`shortlist.methods.integer.zone_parts`). Weights too large for a solver's arithmetic are replaced
-    by two programs, the second one for the others at the first one's best value. Programs whose answer
-    follows from an earlier one are skipped, as Özlen, Burton and MacRae (2014) propose.
+    The method of Özlen and Azizoğlu (2009), Algorithm 2 of Xue and Li (2018), starts with true bounds of all
+    objectives but the first. Objective after objective is turned into a bound and also added to the minimised
+    function, with a weight so small that it only breaks ties. Every answer is therefore non-dominated. The
+    paper's weights ``1 / (product of the ranges)`` vanish in a solver's tolerance. Here the weights are
+    integers: the first objective's exceeds the sum of the ranges that the bounds leave to the others, which
+    weigh 1 each. A search in integers takes the columns left open by reduced costs
+    (:mod:`shortlist.methods.integer.zone_parts`). Weights too large for a solver's arithmetic are replaced by
+    two programs; the second one minimises the other objectives at the best value of the first objective.
+    Programs whose answer follows from an earlier one are skipped, as Özlen, Burton and MacRae (2014) propose.
 
     `program`: objectives must be exact integers after scaling; see
     :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `order`: names of all objectives:
     the first one, then the bounded ones from the innermost to the outermost level of the recursion. By
     default from the widest range to the narrowest. `solver`, `max_solves`, `candidates`, `budget`: as in
-    :func:`shortlist.methods.integer.search_zones.search_zones`. `front`, which it returns: COMPLETE when it
-    finished. When a limit ended it: NONDOMINATED, with the number of levels that were not finished. `extras`
+    :func:`shortlist.methods.integer.search_zones.search_zones`. The front returned is COMPLETE if the search
+    finished. If a limit ended it, the front is NONDOMINATED, with the number of unfinished levels. `extras`
     holds `n_programs` and `n_skipped`.
 
     Raises BadInputError if the objectives are no exact integers or are unbounded.
@@ -278,15 +278,15 @@ def epsilon_constraint(
     the end.
 
     `true_bounds`: find the least and largest value of every bounded objective by two more programs each,
-    instead of deriving them from the bounds of the columns. All others: as in :func:`cwmoip`. `front`,
-    which it returns: COMPLETE when it finished. When a limit ended it: APPROXIMATE, with the number of
-    unfinished loops, because an answer with ties in the minimised objective may be dominated. `extras`
+    instead of deriving them from the bounds of the columns. All other parameters: as in :func:`cwmoip`. The
+    front returned is COMPLETE if the search finished. If a limit ended it, the front is APPROXIMATE, with the
+    number of unfinished loops: an answer with ties in the minimised objective may be dominated. `extras`
     holds `n_programs` and `n_skipped`.
 
     Raises BadInputError if the objectives are no exact integers or are unbounded.
 
-    The number of programs grows with the number of different values of the bounded objectives, in the worst
-    case with their product.
+    The number of programs grows with the numbers of different values of the bounded objectives, in the worst
+    case with the product of these numbers.
 
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program

@@ -67,8 +67,8 @@ class BoundedSolves:
 
     `integers`: the objectives. `met`: the answers, each with its first solution. `n_programs`: number of
     integer programs solved so far, repeated ones included. `largest_objective`: size below which weighted
-    objectives should stay, so that the solver resolves one step. `recorded`: answers in `study`. With a
-    study, each program has a session of its own, so that answers do not depend on earlier solves.
+    objectives should stay, so that the solver resolves one step. `recorded`: answers recorded in `study`.
+    With a study, each program has a session of its own, so that answers do not depend on earlier solves.
     `short_programs`: whether HiGHS is set up for programs of a fraction of a second.
     """
 
@@ -166,7 +166,7 @@ class BoundedSolves:
     def keep_searched(self, values: NDArray[Any] | None, box: Box) -> Vector | None:
         """Return the objectives of a solution from a search in integers, counted as one program.
 
-        Returns None for None, when the search found that there is no solution.
+        Returns None if `values` is None, which means that the search proved that there is no solution.
 
         Raises LimitReachedError if the whole search has to end. Raises SolverError if the objectives are not
         within `box`.
@@ -386,7 +386,7 @@ class BoundedSolves:
             raise LimitReachedError(f"{self._max_solves} solves")
 
     def columns_of(self, vector: Vector) -> NDArray[np.int64]:
-        """Return the first solution found for `vector`."""
+        """Return the first solution that was found with the objectives `vector`."""
         return self.met.columns_of(vector)
 
     def _keep(self, vector: Vector, columns: NDArray[np.float64]) -> None:
@@ -409,10 +409,9 @@ def safe_weights(
 ) -> tuple[Vector, bool]:
     """Return weights for ``W f_first + sum of the others``, and whether W gives `first` priority.
 
-    With every other objective between `lower` and `upper`, one step of `first` outweighs all others when
-    W = 1 + the sum of their ranges. W is smaller when the weighted objective could pass `most`. All
-    weights are at least 1, so a minimum over a set that contains every vector below its members is
-    non-dominated.
+    With every other objective between `lower` and `upper`, one step of `first` outweighs all others when W =
+    1 + the sum of their ranges. W is smaller if the weighted objective could exceed `most`. All weights are
+    at least 1, so a minimum over a set that contains every vector below its members is non-dominated.
     """
     others = np.arange(len(integers)) != first
     needed = 1 + sum(
@@ -432,7 +431,7 @@ def _as_limits(upper: Vector) -> NDArray[np.float64]:
 def candidate_names(program: Program, candidates: Sequence[str] | None) -> tuple[str, ...]:
     """Return the names of the integer columns; by default ``x0``, ``x1``, ... by column number.
 
-    Raises BadInputError unless there is one for each integer column.
+    Raises BadInputError unless there is one name for each integer column.
     """
     columns = np.flatnonzero(program.integer)
     names = tuple(candidates) if candidates is not None else tuple(f"x{column}" for column in columns)

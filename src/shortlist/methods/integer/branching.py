@@ -1,21 +1,22 @@
 """Two branching searches for the best solution of a program, with bounds in integers.
 
-**The part of a zone that reduced costs leave open** is mostly decided by few choices, and a solver spends
-its time on setting up. Here every row narrows bounds (bound propagation). The reduced costs of the linear
-program are one more row, whose bound rises by dual ascent. Columns are decided depth first, starting with
-the row of the largest regret (:func:`best_of_part`). All sums are integers below 2^62, so that an answer
-needs no tolerance.
+**The part of a zone that reduced costs leave open** is mostly decided by few choices, and a solver spends its
+time on setting up. Here every row narrows the bounds of its columns (bound propagation). The reduced costs of
+the linear program are one more row, whose bound rises by dual ascent. Columns are decided depth first,
+starting with the row of the largest regret (:func:`best_of_part`). All sums are integers below 2^62, so that
+an answer needs no tolerance.
 
 **A whole program of a reference point** is searched over its linear relaxation (:func:`best_by_branching`).
-On a program of a few hundred columns a solver mostly sets up. On the reference points of eCos, HiGHS took
-.3 s each, most of it for cutting planes, while the linear relaxation is solved again in 2 ms. Here a node
-is just bounds of the columns and the basis of its parent. HiGHS proposes multipliers. The bound that they
-prove in integers (:mod:`shortlist.methods.integer.dual_bounds`) is the bound of the node, and reduced costs
-fix columns. So the answer depends on no tolerance, and needs no second program. The node of least bound is
-taken first: none is opened whose bound exceeds the answer, however late a solution is found. Columns are
+On a program of a few hundred columns a solver mostly sets up. On the reference points of eCos, HiGHS took .3
+s each, most of it for cutting planes, while the linear relaxation is solved again in 2 ms. Here a node is
+just bounds of the columns and the basis of its parent. HiGHS proposes multipliers. The bound that they prove
+in integers (:mod:`shortlist.methods.integer.dual_bounds`) is the bound of the node, and reduced costs fix
+columns. So the answer depends on no tolerance, and needs no second program. The node of least bound is taken
+first. So no node is opened whose bound exceeds the answer, however late a solution is found. Columns are
 chosen by the product of their pseudo-costs :cite:p:`Achterberg2005`.
 
-The first search is quicker if the relaxation is near the answer, the second if it is not (decision 128).
+The first search is quicker if the value of the relaxation is near the answer, otherwise the second (decision
+128).
 """
 
 import heapq
@@ -72,10 +73,10 @@ def best_of_part(
 
     Returns None if the part, or its costs, are too large for the search.
 
-    `rows`: rows of the program. No sum within the bounds reaches 2^59. `part`: limits of the rows, and
-    bounds of the columns. `costs`, ``(n_columns,)``: costs to minimise. `found`: bound on the costs that
-    multipliers of the rows prove. `most`: only solutions that cost no more count. `max_nodes`: largest
-    number of decisions.
+    `rows`: rows of the program. No sum within the bounds reaches 2^59. `part`: limits of the rows, and bounds
+    of the columns. `costs`, ``(n_columns,)``: costs to minimise. `found`: bound on the costs that multipliers
+    of the rows prove. `most`: largest cost of a solution that counts. `max_nodes`: largest number of
+    decisions.
     """
     bounds, limits = part.columns, part.limits
     free = np.flatnonzero(bounds[0] < bounds[1])
@@ -171,17 +172,17 @@ def _sums(terms: Longs, row_of: NDArray[np.intp], n_rows: int) -> Longs:
 INTEGRAL = 1e-6
 """Distance from an integer below which a value is not branched on; solutions are recomputed in integers."""
 LEAST_GAIN = 1e-6
-"""Least value of a pseudo-cost, so that a product with it still depends on the other side of the column."""
+"""Least value of a pseudo-cost, so that the product of two pseudo-costs still depends on the larger one."""
 
 
 @dataclass(frozen=True, eq=False)
 class CountedProgram:
     """Program of integers alone, so that sums are exact.
 
-    `costs`, ``(n_columns,)``: costs to minimise. `rows`: no sum within the bounds reaches 2^53, nor do the
-    costs: bounds of nodes are compared as floats. `limits`, ``(n_rows,)``: limits of the rows, integers or
-    infinite. `bounds`, ``(n_columns,)``: bounds of the columns, integers below 2^53, the lower ones not
-    above the upper ones.
+    `costs`, ``(n_columns,)``: costs to minimise. `rows`: rows of the program. No row and no cost has a sum
+    within the bounds that reaches 2^53, as bounds of nodes are compared as floats. `limits`, ``(n_rows,)``:
+    limits of the rows, integers or infinite. `bounds`, ``(n_columns,)``: bounds of the columns, integers
+    below 2^53, the lower ones not above the upper ones.
     """
 
     costs: Longs
@@ -218,7 +219,7 @@ def best_by_branching(
 
     The result does not depend on earlier solves.
 
-    `program`: program with finite bounds. `most`: only solutions that cost no more count; None for all.
+    `program`: program with finite bounds. `most`: largest cost of a solution that counts; None for no limit.
     `max_nodes`: most linear programs before the search gives up.
 
     After `max_nodes` the result is not finished.
@@ -249,7 +250,7 @@ def best_by_branching(
 class _BranchSearch:
     """Search over the linear relaxation in HiGHS's memory, with its results so far.
 
-    `best`, ``(n_columns,)``: best solution so far. `most`: largest admitted cost; below that of `best`.
+    `best`, ``(n_columns,)``: best solution so far. `most`: largest admitted cost, below the cost of `best`.
     `n_nodes`: number of linear programs so far.
     """
 

@@ -51,8 +51,8 @@ class DualBound:
     """Bound that multipliers prove, with the reduced costs.
 
     `bound`: ``scale * (costs @ x)`` is at least this. `reduced`, ``(n_columns,)``: least increment per step
-    of each column away from its best bound, which is the lower one for a positive reduced cost and the
-    upper one for a negative. `scale`: common factor of both.
+    of each column away from its best bound, which is the lower bound for a positive reduced cost and the
+    upper bound for a negative one. `scale`: common factor of `bound` and `reduced`.
     """
 
     bound: int
@@ -64,8 +64,8 @@ class DualBound:
 
         Returns None if there are no such solutions.
 
-        `bounds` are those for which the bound was computed, integers in the `integer` columns. The other
-        columns keep theirs.
+        `bounds`: bounds of the columns for which this bound was computed, integers in the `integer` columns.
+        All other columns keep their bounds.
         """
         room = self.scale * most - self.bound
         if room < 0:
@@ -132,7 +132,7 @@ def _scale(
 
 
 def _finite_sizes(interval: Interval) -> Floats:
-    """Return the larger absolute value of two limits; infinite ones do not count."""
+    """Return the larger absolute value of the two limits; infinite limits do not count."""
     lower, upper = (np.where(np.isfinite(limit), np.abs(limit), 0.0) for limit in interval)
     sizes: Floats = np.maximum(lower, upper)
     return sizes

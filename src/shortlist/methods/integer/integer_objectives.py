@@ -27,9 +27,9 @@ UNLIMITED = 2**60
 class IntegerObjectives:
     """Objectives of a program, minimised, as integers in steps.
 
-    The costs of objective j, times its scale, are integers with greatest common divisor ``steps[j]``.
-    Divided by it they stay integers, so two different values are at least 1 apart: a bound that excludes a
-    value is that value minus 1.
+    The costs of objective j, times its scale, are integers with greatest common divisor ``steps[j]``. These
+    integers are divided by ``steps[j]`` and stay integers, so two different values are at least 1 apart. A
+    bound that excludes a value is that value minus 1.
 
     `objectives`: objectives of the program, with the integer scales in use. `costs`, ``(n_objectives,
     n_columns)``: coefficients to minimise, in steps. `steps`, `offsets`, ``(n_objectives,)``: a front's

@@ -33,7 +33,7 @@ class ProgramPart:
 
     @property
     def size(self) -> float:
-        """Largest sum of the costs, of which a solver has to resolve one unit."""
+        """Largest sum of the costs; a solver must tell it from the sum one unit lower."""
         lower, upper = self.program.column_lower, self.program.column_upper
         reach = np.maximum(np.abs(lower), np.abs(upper))
         return float(np.abs(self.costs) @ np.where(np.isfinite(reach), np.maximum(reach, 1.0), 1.0))
@@ -65,9 +65,9 @@ class Parts:
     ) -> ProgramPart:
         """Return the part within `bounds` of the columns and `limits` of the rows.
 
-        If `duals` of the rows are given, their nearest integers, times the equations, are subtracted from
-        the costs. This changes the costs of every solution by the same constant. A solver then resolves
-        costs near 0, though its tolerance would hide a step of the large ones.
+        If `duals` of the rows are given, their nearest integers, times the equations, are subtracted from the
+        costs. This changes the costs of every solution by the same constant. A solver then resolves a step of
+        the costs, which are near 0; its tolerance would hide a step of large costs.
         """
         free = np.flatnonzero(bounds[0] != bounds[1])
         values = bounds[0].copy()
@@ -95,11 +95,11 @@ class Parts:
 def needed_columns(program: Program, costs: NDArray[np.int64]) -> Mask:
     """Mark the columns that non-dominated vectors may need; the others can be fixed at 0.
 
-    Integer columns with the same coefficient in every row, and 0 as their lower bound, form a group. Let t
-    be the largest sum that a row allows a group. A member j can go if another member k costs no more in any
+    Integer columns with the same coefficient in every row, and 0 as their lower bound, form a group. Let t be
+    the largest sum that a row allows a group. A member j can go if another member k costs no more in any
     objective and the upper bound of k is at least t: in every solution the value of j can be moved to k. No
     row changes, no objective grows, and k stays within its bounds because the whole group adds up to t at
-    most. So every non-dominated vector keeps a solution. Of members with equal costs the first one stays.
+    most. So every non-dominated vector keeps a solution. Of members with equal costs the first member stays.
 
     `program`: program with rows and bounds. `costs`, ``(n_objectives, n_columns)``: costs to minimise.
 
@@ -167,7 +167,10 @@ class _Limits:
 
 
 def _dominated(costs: NDArray[np.int64], takers: Mask) -> Mask:
-    """Mark the columns made unnecessary by a taker; the taker of a marked column stays."""
+    """Mark the columns that a taker makes unnecessary.
+
+    The taker costs no more, and some taker of a marked column stays.
+    """
     no_worse = (costs[:, :, None] <= costs[:, None, :]).all(axis=0)  # [k, j]: k costs no more than j
     equal = no_worse & no_worse.T
     order = np.arange(costs.shape[1])

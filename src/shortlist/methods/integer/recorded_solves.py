@@ -34,9 +34,9 @@ TOLERANCE = 1e-5
 class Solved:
     """Answer to a question.
 
-    `values`, ``(n_columns,)``: best solution, None if there is none. `n_programs`, `n_handed_over`: number
-    of programs solved for it, and those of them that went to CP-SAT. `finished`: whether the search for it
-    was complete; otherwise nothing is proved.
+    `values`, ``(n_columns,)``: best solution, None if there is none. `n_programs`: number of programs solved
+    for the answer. `n_handed_over`: number of these programs that CP-SAT solved. `finished`: whether the
+    search for the answer was complete; otherwise nothing is proved.
     """
 
     values: NDArray[Any] | None
@@ -83,7 +83,7 @@ class RecordedSolves:
         return key, self._opened(self._known[key], box) if key in self._known else None
 
     def add(self, key: str, solved: Solved) -> None:
-        """Add the answer to the last question, and write the file if it is time."""
+        """Add the answer to the last question; write the file if the last write was long enough ago."""
         if not self.keeps:
             return
         now = seconds_now()

@@ -51,8 +51,8 @@ class Narrowed:
 class Relaxed:
     """Bound, proved by multipliers, on the weight of solutions in a zone.
 
-    `weights`, ``(n_objectives,)``: weights of the objectives. `found`: the bound and the reduced costs,
-    None without a proof. `bounds`: bounds of the columns for which it holds. `integer`: mask of the integer
+    `weights`, ``(n_objectives,)``: weights of the objectives. `found`: the bound and the reduced costs, None
+    without a proof. `bounds`: bounds of the columns for which `found` holds. `integer`: mask of the integer
     columns. `duals`: multipliers of the rows.
     """
 
@@ -68,7 +68,10 @@ class Relaxed:
         return None if self.found is None else -(-self.found.bound // self.found.scale)
 
     def within(self, most: int) -> Narrowed | None:
-        """Return the bounds of the columns implied by a weight of at most `most`; None if infeasible."""
+        """Return the bounds of the columns implied by a weight of at most `most`.
+
+        Returns None if no weight is so low.
+        """
         if self.found is None:
             return Narrowed(self.bounds, self.duals)
         left = self.found.bounds_within(most, self.bounds, self.integer)
@@ -113,8 +116,8 @@ class RelaxedZones:
     ) -> Narrowed | None:
         """Return bounds of the columns for the solutions with ``f <= upper`` of weight up to `most`.
 
-        Returns None if there is no such solution, which is then proved in integers. `bounds`: bounds of the
-        columns known before.
+        Returns None if integers prove that there is no such solution. `bounds`: bounds of the columns known
+        before.
         """
         relaxed = self.relax(weights, upper, bounds)
         return None if relaxed is None else relaxed.within(most)
@@ -129,8 +132,8 @@ class RelaxedZones:
     ) -> Relaxed | None:
         """Return the bound of a linear program on the solutions with ``lower <= f <= upper``.
 
-        Returns None if there is no such solution. Least values of the objectives do not help reduced costs,
-        which are 0 if the linear program meets all of them.
+        Returns None if there is no such solution. Limits `lower` do not help reduced costs: these costs are 0
+        if the linear program meets every limit.
 
         Raises LimitReachedError if the budget ends, or is cancelled.
         """
@@ -239,7 +242,7 @@ class RelaxedZones:
         return np.append(self._limits[0], least), np.append(self._limits[1], _as_limits(upper))
 
     def _solve(self, costs: Vector, limits: Interval) -> LinearSolution | None:
-        """Solve the linear program; None if HiGHS fails, which ends all attempts."""
+        """Solve the linear program; None if HiGHS fails, after which no further attempt is made."""
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)
         if self._linear is None:
@@ -261,7 +264,7 @@ class RelaxedZones:
 def relaxation(program: Program, costs: NDArray[Any], *, n_more: int = 0) -> LinearProgram:
     """Return a linear relaxation in HiGHS's memory, with a row without limits for each of `costs`.
 
-    `n_more`: number of columns without bounds or entries after those of the program.
+    `n_more`: number of columns, without bounds or entries, that follow the columns of the program.
     """
     free, more = np.full(len(costs), math.inf), np.full(n_more, math.inf)
     linear = LinearProgram(

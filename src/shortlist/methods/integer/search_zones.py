@@ -51,15 +51,15 @@ def search_zones(
 
     `program`: objectives must be exact integers after scaling; see
     :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `max_solves`: largest number of
-    integer programs. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column number if
-    not given. `budget`: time limit, seed of the solver, study of the answers, and progress after every
-    program, without a total, which is not known before the end. `engine`: for comparisons, one of the names
-    in :mod:`shortlist.methods.integer.engines`, "two phases" for two objectives only; by default the one
-    that the table there has for the shape. `front`, which it returns: COMPLETE when it finished. When a
-    limit ended it: NONDOMINATED, with the number of zones that were not searched. Solutions with equal
-    objectives are one point, with the first one found. `extras` holds `n_programs`, `n_zones`, and in
-    `ideal` the proved best value of each objective, None where a limit came first. An infeasible program
-    has a complete front without points.
+    integer programs. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column number if not
+    given. `budget`: time limit, seed of the solver, study of the answers, and progress after every program,
+    without a total, which is not known before the end. `engine`: for comparisons, one of the names in
+    :mod:`shortlist.methods.integer.engines`, "two phases" for two objectives only; by default the engine that
+    the table there has for the shape. The front returned is COMPLETE if the search finished. If a limit ended
+    it, the front is NONDOMINATED, with the number of zones that were not searched. Solutions with equal
+    objectives are one point, with the first solution found. `extras` holds `n_programs`, `n_zones`, and in
+    `ideal` the proved best value of each objective, None if a limit ended the search before the proof. An
+    infeasible program has a complete front without points.
 
     Raises BadInputError if the objectives are no exact integers or are unbounded. Raises SolverError if the
     solver contradicts itself.
@@ -274,7 +274,7 @@ class _Search:
             self._open &= ~(self.zones <= box).all(axis=1)
 
     def _split(self, point: Vector) -> None:
-        """Replace the zones that contain `point` by smaller ones; close those inside a known empty box."""
+        """Replace the zones that contain `point` by smaller zones; close zones inside a known empty box."""
         hit, fresh = split_zones(self.zones, point)
         opened: Mask = np.all(fresh > self.least, axis=1)
         for index in np.flatnonzero(opened):
@@ -287,8 +287,8 @@ class _Search:
 def split_zones(zones: Points, point: Vector) -> tuple[Mask, Points]:
     """Mark the zones that contain `point`, and return their replacements.
 
-    Each zone u with ``point < u`` gives one candidate per objective j, with ``u_j`` lowered to ``point_j``.
-    Redundant candidates, those inside another zone, can only lie inside one that has the same component j:
+    Each zone u with ``point < u`` gives one candidate per objective j, with ``u_j`` lowered to ``point_j``. A
+    candidate of j that lies inside another zone is redundant. This zone has the same component j: it is
     another candidate of j, or an old zone with ``u_j = point_j`` whose other components exceed the point's
     (Klamroth, Lacour, Vanderpooten 2015, Sec. 4.1, redundancy elimination; equal components are allowed).
 

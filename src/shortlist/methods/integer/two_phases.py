@@ -5,10 +5,10 @@ Two neighbours a and b on the front leave one box in which further points can li
 (Aneja and Nair 1979). If none is left below, the points above it lie in a triangle, and their weight is at
 most that of its corner ``(b_1 - 1, a_2 - 1)`` (Ulungu and Teghem 1995). In both phases the weight has an
 upper limit, so that reduced costs of one linear program fix columns
-(:mod:`shortlist.methods.integer.relaxed_zones`), mostly nearly all of them. The rest is searched in
-integers, as for zones of more objectives (:mod:`shortlist.methods.integer.zone_parts`). Undecided parts go
-to a solver; those of a triangle with weights that give one objective priority and use the other to break
-ties. Every answer cuts off the region that its weight proves empty.
+(:mod:`shortlist.methods.integer.relaxed_zones`), mostly nearly all of them. The rest is searched in integers,
+as for zones of more objectives (:mod:`shortlist.methods.integer.zone_parts`). Undecided parts go to a solver.
+In a triangle, the weights for the solver give one objective priority, and the other objective breaks ties.
+Every answer cuts off the region that its weight proves empty.
 """
 
 import math
@@ -38,8 +38,8 @@ LARGEST_WEIGHED = LARGEST_INTEGER // 4
 class _Gap:
     """Open part of the front between two neighbours.
 
-    `below`: whether points below their line are still to be searched. `bounds`: bounds of the columns in
-    the gap, if tighter ones are known than those of all.
+    `below`: whether points below their line are still to be searched. `bounds`: bounds of the columns in the
+    gap, if they are known to be tighter than the bounds in the program.
     """
 
     left: Vector
@@ -112,7 +112,10 @@ class TwoPhases:
             self._gaps.append(gap)
 
     def _ends(self) -> tuple[Vector, Vector] | None:
-        """Return the non-dominated vectors with the least value of each objective; None if there are none."""
+        """Return the non-dominated vectors with the least value of each objective.
+
+        Returns None if there is no solution.
+        """
         ends = []
         for index in range(2):
             weights = np.eye(2, dtype=np.int64)[index]
@@ -198,7 +201,10 @@ class TwoPhases:
         return [side for side in sides if weight_of(weights, side.box[1]) >= proved]
 
     def _line(self, gap: _Gap) -> Vector:
-        """Return weights that make two neighbours equal, or nearly so if numbers would be too large."""
+        """Return weights with equal weighted sums at two neighbours.
+
+        The sums are nearly equal if exact weights would be too large.
+        """
         exact = gap.left[1] - gap.right[1], gap.right[0] - gap.left[0]
         sizes = np.maximum(self._sizes, np.abs([gap.left, gap.right]).max(axis=0)).tolist()
         total = sum(int(weight) * size for weight, size in zip(exact, sizes, strict=True))

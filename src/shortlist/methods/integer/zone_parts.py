@@ -1,16 +1,16 @@
 """Search for the best point of a zone, within the columns that reduced costs leave open.
 
 A linear program with weights that balance the sides of the zone gives a bound and reduced costs. The weight
-is first limited to little more than the bound: an answer within this limit is best, and few columns are
-open. Without an answer the limit rises, at last to the zone's own.
+is first limited to little more than the bound: an answer within this limit is best, and few columns are open.
+Without an answer the limit rises, at last to the limit of the zone itself.
 
-The open columns are searched in integers (:mod:`shortlist.methods.integer.branching`). If that takes too
-many decisions, the zone is nearly always empty, but the weights do not show it: its sides were measured
-from the ideal point, and one objective has far less room than another. Then one linear program for each
-objective measures the sides anew, each fixing columns for the next, and the new weights bound the zone
-again. Only zones that are still undecided go to a solver. On assignment of three objectives, 50 x 50, one
-of 50 zones needs the second weights and one of 1,000 a solver; with a solver for all of them a point took
-six times as long.
+The open columns are searched in integers (:mod:`shortlist.methods.integer.branching`). If that takes too many
+decisions, the zone is nearly always empty, but the weights do not show it: its sides were measured from the
+ideal point, and one objective has far less room than another. Then one linear program for each objective
+measures the sides anew, each fixing columns for the next, and the new weights bound the zone again. Only
+zones that are still undecided go to a solver. On assignment of three objectives, 50 x 50, one of 50 zones
+needs the second weights and one of 1,000 a solver; with a solver for all zones a point took six times as
+long.
 """
 
 from collections.abc import Iterator
@@ -30,14 +30,14 @@ LARGEST_RATIO = 1000.0
 FEW_NODES, MANY_NODES = 1000, 5000
 """Most decisions of the search in integers, with the first weights and with the second ones."""
 N_BY_SOLVER = 25
-"""Number of first programs that are left to a solver: loading the compiled search takes about as long, half
-a second.
+"""Number of programs that go to a solver before the compiled search is loaded: loading takes about as long as
+these programs, half a second.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Best point of a zone, None if it is empty, and the weights that it minimises."""
+    """Best point of a zone, None if the zone is empty, and the weights whose sum is least at the point."""
 
     weights: Vector
     point: Vector | None
@@ -71,7 +71,7 @@ class ZoneParts:
     def _sharper(self, upper: Vector, least: Vector, reach: Vector) -> Relaxed | None:
         """Return the bound with weights that balance the remaining sides; None if the zone is empty.
 
-        One linear program per objective narrows the columns, and so the sides, before.
+        Before, one linear program per objective narrows the columns, and so the sides.
         """
         bounds, sides = self._relaxed.bounds, upper + 1 - least
         for index, unit in enumerate(np.eye(len(upper), dtype=np.int64)):
@@ -89,8 +89,8 @@ class ZoneParts:
     ) -> Answer | None:
         """Return the best point in a box, of weight up to `most`, by the search in integers.
 
-        Returns None if this does not suit the program, or the search gives up. `relaxed`: bound of the
-        linear program in the box. `rising`: whether weights little above the bound are searched first.
+        Returns None if the search does not suit the program, or gives up. `relaxed`: bound of the linear
+        program in the box. `rising`: whether weights little above the bound are searched first.
         """
         weights = relaxed.weights
         if not self.ready or relaxed.least is None:

@@ -1,4 +1,4 @@
-"""Bounded solves with a limit each; an answer has its proof, and the remaining bound."""
+"""Bounded solves, each with a limit of its own; an answer comes with its proof and a bound."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ from shortlist.results.proof import Proof, ProofKind, Status, relative_gap
 from shortlist.runs import Finished, Study
 
 MANY_COLUMNS = 300
-"""Number of columns from which HiGHS presolves a part: on eCos this takes a third of the time, on the
+"""Number of columns from which HiGHS presolves a part: on eCos presolve reduces the time to a third, on the
 smaller parts of E-Shop and uClinux it takes longer than the program.
 """
 
@@ -71,8 +71,8 @@ class ProgramOutcome:
 class LimitedSolves(BoundedSolves):
     """Bounded solves in which each program has a limit of its own.
 
-    `checks`: whether a proved answer is checked by a search for costs one unit lower. The relaxation
-    excludes them in integers, or leaves columns for a second program, for a solver with another seed. The
+    `checks`: whether a proved answer is checked by a search for costs one unit lower. The relaxation excludes
+    such costs in integers, or leaves columns for a second program, which is solved with another seed. The
     limits of each program hold for the check too; if they end it, the answer stays proved, but is not
     checked.
     """
@@ -284,7 +284,7 @@ def answers_front(
 
 
 def _gap(key: str, records: Mapping[str, Record]) -> float:
-    """Return the relative gap of an answer's program; of an anchor, the larger gap of its two programs."""
+    """Return the relative gap of an answer's program; for an anchor, the larger gap of its two programs."""
     outcomes = [records[key].outcome]
     if key.startswith("anchor "):
         outcomes.append(records["least " + key.removeprefix("anchor ")].outcome)

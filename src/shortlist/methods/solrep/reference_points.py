@@ -45,7 +45,7 @@ forwards, at least 0; see :meth:`shortlist.methods.solrep.reference_points.JumpL
 
 
 def plane_scales(anchors: Points) -> NDArray[np.float64]:
-    """Return the unit of each objective: the range of the anchors, 1 where they agree."""
+    """Return the unit of each objective: the range of the anchors; 1 if all anchors agree."""
     extent = np.ptp(anchors, axis=0).astype(np.float64)
     return np.where(extent > 0, extent, 1.0)
 
@@ -63,22 +63,22 @@ def plane_dimension(anchors: Points) -> int:
 def hit_and_run(
     anchors: Points, n_points: int, between: Between, *, rng: np.random.Generator, report: Report = silent
 ) -> NDArray[np.float64]:
-    """Return a random walk in the plane through `anchors`: a point in their hull, and one after each step.
+    """Return a random walk in the plane through `anchors`, from a point in their hull, a point per step.
 
     A step has a random direction in the plane, and a length uniform between the limits from `between`
     (Smith 1984). The limit distribution of the walk is uniform over the region that `between` allows.
 
     As in the paper every step gives a point, the first one included: there is no thinning and no burn-in.
     Directions are sums of the edges from each anchor to the last one, each of length 1 in the ranges of the
-    anchors, with normal multipliers; the authors' program draws the multipliers from [0, 1]. Both have the
-    same limit.
+    anchors, with normal multipliers; the authors' program draws the multipliers from [0, 1]. Both ways have
+    the same limit distribution.
 
     `anchors`: vectors in steps, possibly repeated or affinely dependent, ``(n_anchors, n_objectives)``.
     `n_points`: number of points. `between`: function of a point, measured from the first anchor in
     :func:`plane_scales`, and a direction. `report`: called after every step.
 
-    The points, ``(n_points, n_objectives)``, lie in the plane, in steps, up to rounding. All are equal if the
-    anchors are.
+    The points, ``(n_points, n_objectives)``, lie in the plane, in steps, up to rounding. If all anchors are
+    equal, all points are.
 
     >>> segment = np.array([[0, 4], [4, 0]])
     >>> def allowed(place, direction):
@@ -180,8 +180,8 @@ def find_anchors(
 ) -> list[ProgramOutcome]:
     """Find one anchor per objective: its least value, then the least sum of all objectives in steps.
 
-    An anchor whose second program ends without an answer keeps that of the first, as FEASIBLE. Empty if the
-    program is infeasible or an objective has no answer at all.
+    If the second program of an anchor ends without an answer, the anchor keeps the first answer, as FEASIBLE.
+    The list is empty if the program is infeasible or an objective has no answer at all.
     """
     solves = setting.open()
     ones = np.ones(len(integers), dtype=np.int64)
@@ -211,12 +211,12 @@ def find_anchors(
 def distinct_anchors(
     setting: SolveSetting, anchors: Sequence[ProgramOutcome], records: dict[str, Record]
 ) -> list[ProgramOutcome]:
-    """Return the anchors; a repeated one is replaced by another optimum of its objective.
+    """Return the anchors; a repeated anchor is replaced by another optimum of its objective.
 
-    If two objectives are best at once, the plane through the anchors loses a dimension. For each such
-    objective other non-dominated vectors with its least value are searched: those with the least value of
-    an objective that has another anchor. The first one that adds a dimension to the plane is taken. Takes a
-    program for each pair of such objectives, and a second one if there is another optimum.
+    If two objectives are best at once, the plane through the anchors loses a dimension. Then other
+    non-dominated vectors with the least value of such an objective are sought. Each also has the least value
+    of an objective with another anchor. The first vector that adds a dimension to the plane is taken. Each
+    pair of objectives takes one program, and a second program if there is another optimum.
 
     Raises LimitReachedError if the search has to end.
     """
@@ -284,14 +284,14 @@ def _vectors(outcomes: Sequence[ProgramOutcome]) -> Points:
 
 
 def is_ideal(anchors: Sequence[ProgramOutcome]) -> bool:
-    """Whether one vector is proved best in every objective, and so is the whole front."""
+    """Whether one vector is proved best in every objective, so that it is the whole front."""
     vectors = np.array([anchor.vector for anchor in anchors])
     proved = all(anchor.status is Status.OPTIMAL for anchor in anchors)
     return proved and bool((vectors == vectors[0]).all())
 
 
 def best_start(known: Sequence[Vector], weights: Vector, upper: Vector) -> Vector | None:
-    """Return the best known vector within `upper`; None if there is none."""
+    """Return the best known vector within `upper`; None if no known vector is within."""
     vectors = np.array(known)
     within = vectors[(vectors <= upper).all(axis=1)]
     return within[np.argmin(within @ weights)] if len(within) else None
@@ -323,7 +323,8 @@ class JumpLimits:
     objective, measured from `origin` in `scales`, with ``place + l * direction``. A step changes the limits
     of these rows, the coefficients of l and its cost; both programs start from the last basis.
 
-    HiGHS solves it whatever solves the integer programs, as not every backend takes continuous columns.
+    HiGHS solves this relaxation, whatever solver the integer programs have, as not every backend takes
+    continuous columns.
 
     `program`: program whose objectives are exact integers after scaling. `origin`: origin of the
     objectives, in steps, ``(n_objectives,)``. `scales`: unit of each objective, in steps, above 0,
@@ -357,7 +358,7 @@ class JumpLimits:
         self._rows = np.arange(m, m + len(costs))
 
     def between(self, place: NDArray[np.float64], direction: NDArray[np.float64]) -> tuple[float, float]:
-        """Return the least l, at most 0, and the greatest, at least 0, up to :data:`LENGTH_STEP`.
+        """Return the least l, at most 0, and the greatest l, at least 0, rounded to :data:`LENGTH_STEP`.
 
         An end is 0 if its program has no optimum, as in the authors' program, or if numbers exceed the
         solver's tolerance.

@@ -30,8 +30,8 @@ from shortlist.runs.budget import Budget
 from shortlist.runs.workers import Where
 
 SMALL_BOX = 1e-4
-"""Share of the whole volume below which boxes are solved at once: their inner corner would mostly waste a
-program.
+"""Share of the whole volume: a smaller box is solved as a whole, as a program for its inner corner would
+mostly find nothing.
 """
 
 Tell: TypeAlias = Callable[[int], None]
@@ -156,7 +156,7 @@ def solve_adaptively(
 ) -> tuple[UnexploredBoxes, Answers]:
     """Solve in the largest unexplored box, repeatedly.
 
-    Before each solve the relaxation raises the lower limits of boxes, and the largest one is chosen anew.
+    Before each solve the relaxation raises the lower limits of boxes, and the largest box is chosen anew.
     """
     solves = setting.open()
     integers = solves.integers
@@ -201,7 +201,7 @@ def solve_adaptively(
 def _largest_box(boxes: UnexploredBoxes, relaxed: RelaxedZones) -> int | None:
     """Return the largest box, after raising the lower limits of all boxes that could be larger.
 
-    Returns None if none is open.
+    Returns None if no box is open.
     """
     while (chosen := boxes.largest()) is not None and not boxes.relaxed[chosen]:
         _relax(boxes, chosen, relaxed)
@@ -218,7 +218,7 @@ def _relax(boxes: UnexploredBoxes, index: int, relaxed: RelaxedZones) -> None:
 
 
 def _tighten(boxes: UnexploredBoxes, relaxed: RelaxedZones, budget: Budget) -> None:
-    """Raise the lower limits of the boxes that determine the possible loss, until these are all raised."""
+    """Raise the lower limits of boxes until all that determine the possible loss are raised."""
     indices = np.flatnonzero(boxes.open)
     lacks = boxes.lacks(indices)
     while len(indices) and not budget.stopped:

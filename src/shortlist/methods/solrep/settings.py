@@ -25,14 +25,16 @@ class ReferenceSettings:
     n_points: Annotated[
         int, "Number of reference points; 0 finds only the ends of the front.", count(at_least=0)
     ] = 1000
-    """Each takes one program at most; the anchors take two programs per objective besides."""
+    """Each point takes one program at most; the anchors take two more programs per objective."""
     rule: Annotated[
         str, "Where the reference points lie: hit-and-run or adaptive.", one_of(*REFERENCE_RULES)
     ] = "hit-and-run"
     objective: Annotated[
         str | None, "Objective that each program minimises; by default that of the widest range."
     ] = None
-    """Of hit-and-run programs, the others being bounded; the range is that of the anchors in steps."""
+    """Only for ``hit-and-run``, whose programs bound all other objectives. A range is that of the anchors, in
+    steps.
+    """
     solve_limit_s: Annotated[
         float | None,
         "Time limit of each program in seconds; by default there is none.",

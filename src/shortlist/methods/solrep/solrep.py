@@ -101,8 +101,8 @@ class SolRepSettings(ReferenceSettings):
     solve_limit_nodes: int | None = None
     """Limit of each program besides `solve_limit_s`; nodes do not depend on the clock."""
     check: bool = True
-    """Whether an answer that rests on the solver is checked: reduced costs prove that nothing is better, or a
-    second program looks for it in the columns that they leave, with another seed of the solver.
+    """Whether an answer that rests on the solver is checked. Reduced costs prove that no solution is better,
+    or they leave columns in which a second program, with another seed, looks for a better one.
     """
     chunk_size: Annotated[int, count()] = 25
     """Reference points per chunk, neighbours together."""
@@ -138,24 +138,24 @@ def solrep(
     another search. Raises SolverError if the solver contradicts itself, or if an answer fails the check
     because `clauses` exclude a solution.
 
-    `front`, which it returns: NONDOMINATED if every point is proved non-dominated, APPROXIMATE if a limit
-    left one unproved, COMPLETE if the anchors coincide or the adaptive rule left no box. `proof.missing` is
-    known with the adaptive rule. `proof.n_unresolved` counts reference points without an answer. `extras`
+    The front returned is NONDOMINATED if every point is proved non-dominated, and APPROXIMATE if a limit left
+    a point unproved. It is COMPLETE if the anchors coincide or the adaptive rule left no box. `proof.missing`
+    is known with the adaptive rule. `proof.n_unresolved` counts reference points without an answer. `extras`
     holds `n_reference_points`, `n_infeasible`, `n_without_program`, `n_programs`, `n_checked` (answers that
     integers prove, or that a second program did not better), `n_unproved`, `gaps` (per point, relative, 0
-    where proved), `anchors` and `plane_dimension`, that of the plane through them. An infeasible program
-    has a complete front without points. `program`: objectives must be exact integers after scaling; see
-    :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `settings`: rule for the
-    reference points, and limits of their programs. `clauses`: clauses that every solution satisfies, for
+    where proved), `anchors` and `plane_dimension`, the dimension of the plane through the anchors. An
+    infeasible program has a complete front without points. `program`: objectives must be exact integers after
+    scaling; see :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `settings`: rule for
+    the reference points, and limits of their programs. `clauses`: clauses that every solution satisfies, for
     making the program smaller. Variable v is column v - 1; variables beyond the columns are auxiliary
     (:func:`shortlist.methods.integer.reduced_program.reduce_program`). `study`: study that records each
-    finished program. With the same problem and settings, a later call resumes from it, to the same answer.
-    `workers`: workers for hit-and-run points; see :func:`shortlist.runs.units.open_workers`. The answer
-    does not depend on it, unless a wall-clock limit is hit: points are split into chunks beforehand, each
-    with a session of its own. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column
-    number if not given. `budget`: time limit, the seed of the random walk and of the solver, and progress
-    after every reference point, or chunk of them with several workers. With several processes, the
-    cancellation is checked between chunks.
+    finished program. With the same problem and settings, a later call resumes from the study and gives the
+    same answer. `workers`: workers for hit-and-run points; see :func:`shortlist.runs.units.open_workers`. The
+    answer does not depend on the workers, unless a wall-clock limit is hit: points are split into chunks
+    beforehand, each with a session of its own. `candidates`: names of the integer columns; ``x0``, ``x1``,
+    ... by column number if not given. `budget`: time limit, the seed of the random walk and of the solver,
+    and progress after every reference point, or after every chunk of points with several workers. With
+    several processes, the cancellation is checked between chunks.
 
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
@@ -267,7 +267,7 @@ def _proof(
     n_complete: int,
     solve_limit_s: float | None,
 ) -> Proof:
-    """Return the proof if all answers are optimal; `n_complete`: objectives of a complete front, or 0."""
+    """Return the proof if all answers are optimal; `n_complete`: number of objectives if complete, else 0."""
     if n_complete:
         return Proof(ProofKind.COMPLETE, missing=(0.0,) * n_complete)
     outcomes = [record.outcome for record in found.records.values()]

@@ -24,15 +24,15 @@ class UnexploredBoxes:
 
     Every feasible vector that no known vector dominates or equals is in one of them.
 
-    The region below the ceiling is kept apart from regions beyond it in an objective, because only the
-    former counts for a hypervolume measured from the ceiling.
+    The region below the ceiling is kept apart from regions beyond it in an objective, because only the region
+    below the ceiling counts for a hypervolume measured from the ceiling.
 
     `lower`, `upper`: the boxes, closed ones included, ``(n_boxes, n_objectives)``. `relaxed`, `tried`,
-    `given_up`: masks, ``(n_boxes,)``, of the boxes with limits from the relaxation, of those whose lower
-    part is known to be empty, and of those that are not offered any more. `vectors`: known vectors that
-    explored something, ``(n_vectors, n_objectives)``. `lower`, `upper`: every feasible vector y has ``lower
-    <= y < upper``, ``(n_objectives,)``. `ceiling`: corner of the region that is explored first,
-    ``(n_objectives,)``; `upper` if not given.
+    `given_up`: masks, ``(n_boxes,)``: boxes with limits from the relaxation, boxes whose lower part is known
+    to be empty, and boxes that are not offered any more. `vectors`: known vectors that explored something,
+    ``(n_vectors, n_objectives)``. `lower`, `upper`: every feasible vector y has ``lower <= y < upper``,
+    ``(n_objectives,)``. `ceiling`: corner of the region that is explored first, ``(n_objectives,)``; `upper`
+    if not given.
 
     >>> boxes = UnexploredBoxes(np.array([0, 0]), np.array([10, 10]))
     >>> boxes.add_vector(np.array([4, 3]))
@@ -96,7 +96,7 @@ class UnexploredBoxes:
             self.vectors = np.vstack([self.vectors, vector])
 
     def raise_lower(self, index: int, lower: Vector) -> None:
-        """Raise the lower corner of a box that all its feasible vectors are at least `lower`."""
+        """Raise the lower corner of a box whose feasible vectors are all at least `lower`."""
         self.lower[index] = np.maximum(self.lower[index], lower)
         self.relaxed[index] = True
 
@@ -108,10 +108,8 @@ class UnexploredBoxes:
     def largest(self) -> int | None:
         """Return the open box with the largest volume, below the ceiling first (ties: the oldest).
 
-        Returns None if there is none.
-
-        Sides are measured in ranges from the least values to the ceiling. The empty lower part of a tried
-        box does not count.
+        Returns None if no box is open. Sides are measured in ranges from the least values to the ceiling. The
+        empty lower part of a tried box does not count.
         """
         offered = np.flatnonzero(self.open & ~self.given_up)
         if not len(offered):
@@ -132,8 +130,8 @@ class UnexploredBoxes:
     def lacks(self, indices: NDArray[np.intp]) -> Points:
         """Return the largest loss, per objective, of a known vector against each of the boxes `indices`.
 
-        For each box the known vector is chosen with the least maximum distance above the lower corner, in
-        ranges of the known vectors.
+        Each box is compared with one known vector: its maximum distance above the lower corner, in ranges of
+        the known vectors, is least.
         """
         lower = self.lower[indices]
         found = np.zeros_like(lower)
@@ -148,7 +146,7 @@ class UnexploredBoxes:
     def missing(self) -> Vector:
         """Return a bound on the loss, per objective, by taking only the known vectors, at least one.
 
-        Every feasible vector has a known one that is worse by at most this much in each objective.
+        For every feasible vector, a known vector is worse by at most this much in each objective.
         """
         worst: Vector = self.lacks(np.flatnonzero(self.open)).max(axis=0, initial=0)
         return worst

@@ -86,7 +86,7 @@ class Backend:
 
 @dataclass
 class Rebuilt:
-    """Current program, costs, cutoff and start, for a solver that loads all of it anew for every run."""
+    """Current program, costs, cutoff and start of a solver that loads all these data anew for every run."""
 
     program: Program
     costs: Costs
@@ -123,7 +123,7 @@ class Rebuilt:
         self.start = values
 
     def taken_start(self) -> NDArray[np.float64] | None:
-        """Return the start of this run, and clear it for the next."""
+        """Return the start of this run, and clear it so that the next run has no start."""
         start, self.start = self.start, None
         return start
 

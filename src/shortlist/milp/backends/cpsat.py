@@ -160,8 +160,8 @@ class _CpSatEngine:
 
         With a hint, 9.15 ends the process by a failed check (``solution->size() ==
         postsolve_mapping.size()``) if the time limit or a stop comes between its presolve and its search: 5
-        of 2,000 solves of 0.3 to 50 ms, none of 6,000 without. If a limit leaves no solution, the session
-        returns the start.
+        of 2,000 solves of 0.3 to 50 ms, none of 6,000 without a hint. If a limit leaves no solution, the
+        session returns the start.
         """
         objective = self._model.objective
         whole = np.rint(values[list(objective.vars)]).astype(np.int64).tolist()
@@ -270,7 +270,7 @@ class _CpSatEngine:
         return "nodes" if spent >= response.wall_time / max(limits.seconds, 1e-12) else "seconds"
 
     def _write_columns(self) -> None:
-        """Write the changed bounds, and the rows that changed between clause and linear."""
+        """Write the changed bounds, and the rows whose form changed between clause and linear row."""
         if not self._stale:
             return
         lower, upper = _whole_bounds(self._program)
@@ -374,7 +374,7 @@ def _variable(lower: int, upper: int) -> sat.IntegerVariableProto:
 def _down(value: float) -> int:
     """Round an upper limit down, with a tolerance for the error of a product of doubles.
 
-    Infinite limits become the extreme.
+    Infinite limits become the largest or the least integer.
     """
     if not abs(value) < 2.0**62:
         return HIGHEST if value > 0 else LOWEST

@@ -188,12 +188,12 @@ class _HighsEngine:
     def _limit_costs(self, absolute_gap: float) -> None:
         """Exclude solutions that cost more than the cutoff.
 
-        If the objective takes integers only, HiGHS's bound on the objective does it, with which its branch
-        and bound begins; a margin of half a unit covers rounding errors. Else the last row limits the costs
-        to the cutoff. Such a row has an entry in every column that costs: with it the programs one unit
-        below the answers of uClinux took three times as long. It is needed all the same with an absolute
-        gap of a unit or more. HiGHS's solutions above the bound may then be within the gap of solutions
-        below the cutoff, and end the search.
+        If the objective takes integers only, HiGHS's bound on the objective excludes them: its branch and
+        bound begins with this bound. A margin of half a unit covers rounding errors. Otherwise the last row
+        limits the costs to the cutoff. Such a row has an entry in every column that costs: with such a row
+        the programs one unit below the answers of uClinux took three times as long. The row is needed all the
+        same with an absolute gap of a unit or more. HiGHS's solutions above the bound may then be within the
+        gap of solutions below the cutoff, and end the search.
         """
         whole = self._any_integer and self._costs_are_whole
         highest = self._cutoff + 0.5 if whole else self._cutoff

@@ -35,10 +35,10 @@ def cost_unit(costs: NDArray[Any]) -> float:
 class LinearSolution:
     """Answer of HiGHS in floating point, to be checked by the caller.
 
-    `optimal`: False if the limit or the cancellation came first; `values` and `duals` are then the last
-    ones. `values`: the columns, ``(n_columns,)``. `duals`: at most 0 for rows with an upper limit, at least
-    0 for rows with a lower limit, ``(n_rows,)``. `ray`: multipliers of the rows that prove, with the bounds
-    of the columns, that there is no solution (Farkas' lemma), ``(n_rows,)``.
+    `optimal`: False if the limit or the cancellation came first; `values` and `duals` are then the last ones
+    that HiGHS reached. `values`: the columns, ``(n_columns,)``. `duals`: at most 0 for rows with an upper
+    limit, at least 0 for rows with a lower limit, ``(n_rows,)``. `ray`: multipliers of the rows that prove,
+    with the bounds of the columns, that there is no solution (Farkas' lemma), ``(n_rows,)``.
     """
 
     optimal: bool

@@ -193,7 +193,7 @@ def _say_nothing() -> None:
     """Keep SCIP from printing errors, as it also returns them.
 
     MathOpt stops SCIP through an event that SCIP 10 no longer has: SCIP stops all the same, but every start
-    prints two lines (OR-Tools 9.15). If the library is not found, they are printed.
+    prints two lines (OR-Tools 9.15). If the library is not found, the lines are printed.
     """
     for library in (Path(ortools.__file__).parent / ".libs").glob("libscip*"):
         with contextlib.suppress(OSError, AttributeError):

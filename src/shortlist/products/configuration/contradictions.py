@@ -36,7 +36,7 @@ programs.
 """
 
 MOST_SECONDS = 30.0
-"""Most seconds for each of these three steps."""
+"""Most seconds for the search by clauses, and for each of the two steps by integer programs."""
 
 MOST_RULES = 100
 """Most rules in the list of a contradiction that could not be shortened in time; with more rules the model
@@ -60,8 +60,8 @@ class Contradiction:
     irreducible: bool = False
     """Whether it is proved that the parts can hold together once any one of them is left out."""
     whole_model: bool = False
-    """Whether the model as a whole takes part, as the time did not suffice to find its rules; `rules` is
-    then empty.
+    """Whether the model as a whole takes part, as the time did not suffice to find the contradictory rules;
+    `rules` is then empty.
     """
 
 
@@ -166,8 +166,8 @@ def _part(budget: Budget) -> Budget:
 
 
 MOST_NUMBERED = 12
-"""Most choices, and most limits, of a contradiction that get a number; each number takes an integer program
-or two.
+"""Most choices, and most limits, of a contradiction whose sentences state a least value; each value takes one
+or two integer programs.
 """
 
 WHOLE_MODEL = "the rules of the model"
@@ -188,9 +188,9 @@ def contradiction_sentences(
     A single limit that contradicts the model alone gets one sentence, with the best possible value.
 
     `found`: contradiction from :func:`~shortlist.products.configuration.contradictions.find_contradiction`
-    for the same model, limits, choices and assumed literals. `chosen`: function that returns the sentence
-    of a choice. Default: "GPS is required". `budget`: time for the numbers. An unproved number is called
-    so; an unknown number is left out.
+    for the same model, limits, choices and assumed literals. `chosen`: function that returns the sentence of
+    a choice. Default: "GPS is required". `budget`: time for the numbers in the sentences. A sentence says if
+    its number is unproved, and leaves out an unknown number.
 
     >>> from shortlist.products.attributes import Attribute
     >>> from shortlist.products.configuration.contradictions import find_contradiction
@@ -232,7 +232,7 @@ def told_contradiction(
 ) -> tuple[Contradiction, tuple[str, ...]]:
     """Return a contradiction that is known to exist, and a sentence for each part.
 
-    It has every part if the time does not suffice to drop any. Raises SolverError if there is no
+    The contradiction is not shortened if the time does not suffice. Raises SolverError if there is no
     contradiction: then one of two solvers was wrong. The arguments are those of
     :func:`contradiction_sentences`.
     """
@@ -260,7 +260,7 @@ class _Numbers:
     budget: Budget
 
     def left_by_others(self, goal: FeatureObjective, limit: int, more: Sequence[Constraint]) -> Least:
-        """Return the least value under the other parts of the contradiction alone."""
+        """Return the least value under the contradiction's other parts alone."""
         limits = [*(self.limits[place] for place in self.found.limits if place != limit), *more]
         literals = [*self.assumed, *self.found.literals]
         model = self.model if self.found.whole_model else only_rules(self.model, self.found.rules)
@@ -269,7 +269,7 @@ class _Numbers:
     def left_by_all(
         self, goal: FeatureObjective, limit: int, *, more: Sequence[Constraint] = (), without: int = 0
     ) -> Least:
-        """Return the least value under the model and all other requirements, or all but one choice."""
+        """Return the least value under the model, all other limits, and all choices but `without`."""
         limits = [*(one for place, one in enumerate(self.limits) if place != limit), *more]
         literals = [*self.assumed, *(literal for literal in self.literals if literal != without)]
         whole = with_constraints(self.model, limits)
@@ -277,7 +277,7 @@ class _Numbers:
 
 
 def _beyond_every_product(numbers: _Numbers) -> str:
-    """Return a sentence with the best possible value if a single limit contradicts the model; else empty."""
+    """Return a sentence with the best possible value if a single limit contradicts the model, else ""."""
     found, assumed = numbers.found, numbers.assumed
     if len(found.limits) != 1 or found.literals or assumed:
         return ""
@@ -338,7 +338,10 @@ def _constant(goal: FeatureObjective) -> int:
 
 
 def limit_sums(limit: Constraint, model: FeatureModel) -> list[tuple[FeatureObjective, Linear | None]]:
-    """Return the sums bounded by a limit, to minimise; for ``==`` each with the opposite inequality."""
+    """Return the sums to minimise that a limit bounds, each with None.
+
+    For ``==`` these are two sums, each with the inequality that bounds the other.
+    """
     formula = limit.formula
     parts = formula.parts if isinstance(formula, And) else (formula,)
     linear = [part for part in parts if isinstance(part, Linear)]

@@ -1,10 +1,10 @@
-"""Assignment of products to customers: for each the best product within her wishes.
+"""Assignment of products to customers: for each customer the best product within her wishes.
 
 A customer takes at most three integer programs. The first has all wishes as bounds and rows, and minimises
 her loss: the weighted mean of the distances of the objectives from their best values, as shares of their
-ranges. Where it is infeasible, any wish may be given up. The second program minimises the number of such
-wishes. The third minimises the loss at that number, plus the amount by which limits are missed, also as
-shares of the ranges.
+ranges. If the first program is infeasible, any wish may be given up. The second program minimises the number
+of wishes given up. The third program keeps this number, and minimises the loss plus the amounts by which
+limits are missed, as shares of the ranges.
 """
 
 import dataclasses
@@ -65,11 +65,11 @@ def serve_products(
 ) -> Service:
     """Return the best product of a model for each customer, and the fewest wishes that she has to give up.
 
-    The range of an objective goes from its best to its worst value at the optima of the objectives. Such an
-    optimum has one objective at its best, then each of the others, in their order. With two objectives that
-    is the range on the front. If the range is a single value, its end is the worst value of all products.
-    Every product is checked against the rules of the model; its values and misses are computed in integers.
-    Numbers of wishes are proved exactly, losses up to a millionth of the range.
+    The optimum of an objective minimises this objective first, then every other objective in order. The range
+    of an objective goes from its best to its worst value at the optima of all objectives. With two objectives
+    this is the range on the front. If the range is a single value, it is extended to the worst value of all
+    products. Every product is checked against the rules of the model; its values and misses are computed in
+    integers. Numbers of wishes are proved exactly, losses up to a millionth of the range.
 
     Raises BadInputError if a limit or weight names nothing, or the model has no product.
 
@@ -193,7 +193,10 @@ class _ProductLine:
         return self._checked(answer if answer.values is not None else fewest, customer, bound, proved=proved)
 
     def _loss(self, customer: Customer) -> Floats:
-        """Return the costs of the columns: changes as shares of the ranges, times weights that sum to 1."""
+        """Return the costs of the columns.
+
+        A cost is the weighted mean of the changes of the objectives, as shares of their ranges.
+        """
         names = [goal.objective.name for goal in self.goals]
         for name in customer.weights:
             if name not in names:
@@ -267,7 +270,7 @@ class _ProductLine:
         return steps / width if width else 0.0
 
     def _range_of(self, name: str) -> int:
-        """Return the range of an objective; of another attribute the sum of its absolute values."""
+        """Return the width of an objective's range; for other attributes the sum of the absolute values."""
         for goal, (_, width) in zip(self.goals, self.ranges, strict=True):
             if goal.objective.name == name:
                 return width
@@ -275,7 +278,10 @@ class _ProductLine:
         return 0 if quantity is None else int(np.abs(quantity.coefficients).sum())
 
     def _checked(self, answer: Solution, customer: Customer, fewest: int, *, proved: bool) -> _Found:
-        """Return the product of an answer, checked against the rules and its number of broken wishes."""
+        """Check the product of an answer against the rules, and count its broken wishes.
+
+        The found product is None if it breaks a rule.
+        """
         assert answer.values is not None
         product = answer.values[: self.n] > 0.5
         required = self.required

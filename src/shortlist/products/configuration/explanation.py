@@ -74,7 +74,7 @@ class SwitchedRules:
     def allowed(self, rules: Sequence[int], literals: Sequence[int]) -> tuple[int, ...] | None:
         """Return `rules` and further rules that can hold with the literals; None if `rules` cannot.
 
-        The further rules are those of one search that prefers rules to hold.
+        A single search that prefers rules to hold finds the further rules.
         """
         self._solver.prefer(self._switches.values())
         model = self._solver.solve([*literals, *(self._switches[rule] for rule in rules)]).model
@@ -88,11 +88,11 @@ def fewest_rules(
 ) -> Explanation | None:
     """Find the fewest rules that contradict literals; None if all rules allow them.
 
-    If the literals are possible without some set of rules, an explanation must contain a rule of this set.
-    An integer program chooses the fewest rules that hit all sets known so far. If these do not contradict
-    the literals, they are extended as far as the literals allow, and the rest is a further set
-    :cite:p:`Ignatiev2015`. Before that, rules are dropped one by one from a first contradiction, so that
-    there is an answer when the rounds or the budget end.
+    If the literals are possible without some set of rules, an explanation must contain a rule of this set. An
+    integer program chooses the fewest rules that hit all sets known so far. If the chosen rules do not
+    contradict the literals, rules are added as long as the literals stay possible. The rules not added are a
+    further set :cite:p:`Ignatiev2015`. Before that, rules are dropped one by one from a first contradiction,
+    so that there is an answer when the rounds or the budget end.
 
     `literals`: literals to exclude: ``[f]`` for a dead feature, ``[-f]`` for a core feature, none for a
     model without products. `max_rounds`: largest number of sets.
@@ -245,7 +245,7 @@ class ProgramRules:
     """Rules of a model of which any can be left out, checked by integer programs.
 
     `model`: model with limits and choices among its constraints. `literals`: literals that always hold.
-    `budget`: after its end nothing is known to be a contradiction.
+    `budget`: limit of all checks; a check after its end proves no contradiction.
     """
 
     def __init__(

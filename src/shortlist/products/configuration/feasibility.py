@@ -34,12 +34,12 @@ class Feasibility:
     """Answers about requirements from the clauses of a model."""
 
     checked: bool
-    """Whether the model could be checked: a linear constraint may need too many clauses, and the search
-    must end in time.
+    """Whether the model could be checked. False if a linear constraint needs too many clauses, or the search
+    did not end in time.
     """
     conflict: tuple[str, ...] = ()
-    """Sentences for the parts of a contradiction, every one of them needed. :data:`NOT_TOLD_APART` if the
-    budget ended before they were found. Empty if the requirements can be met.
+    """Sentences for the parts of a contradiction; no part can be left out. :data:`NOT_TOLD_APART` if the
+    budget ended before the parts were found. Empty if the requirements can be met.
     """
     required: tuple[int, ...] = ()
     """Literals of the requirements in the contradiction."""
@@ -182,7 +182,7 @@ class ModelSummary:
     uncounted: str = ""
     """Reason why the products were not counted."""
     conflict: tuple[str, ...] = ()
-    """Without a product: rules that contradict each other, none of which can be left out."""
+    """Rules that contradict each other if there is no product; none of them can be left out."""
 
 
 def summarise(
@@ -259,7 +259,8 @@ class LimitedModel:
     model: FeatureModel
     """Model with all limits as further constraints."""
     clauses: Clauses | None
-    """Clauses of the model and of the limits that have few enough; None if the model itself needs too many.
+    """Clauses of the model and of each limit that needs few enough clauses; None if the model itself needs
+    too many.
     """
     whole: bool
     """Whether the clauses include all limits, so that satisfiability decides everything."""
@@ -270,13 +271,14 @@ class Forced:
     """Features with a single value in all products."""
 
     literals: tuple[int, ...]
-    """Literals: i + 1 for a feature i in every product, -(i + 1) for a feature in none; by feature."""
+    """Literals, sorted by feature: i + 1 for a feature i in every product, -(i + 1) for a feature i in none.
+    """
     complete: bool = True
     """Whether all such features were found; False if the time ended first."""
 
 
 def limited_model(model: FeatureModel, limits: Iterable[Constraint]) -> LimitedModel:
-    """Join a model and limits, and their clauses where these are few enough."""
+    """Join a model and limits; join their clauses too, as far as there are few enough."""
     kept: list[Constraint] = []
     clauses, whole = _clauses(model), True
     for limit in limits:
@@ -301,10 +303,10 @@ def forced_features(
 ) -> Forced | None:
     """Find the features with one value in all products with the literals; None if there is no product.
 
-    A feature is forced if no product has the opposite value. Satisfiability decides this where all limits
-    are clauses. Integer programs decide the rest. Each looks for a product that differs from a known one in
-    as many features as possible, until there is none. Raises SearchStoppedError if neither the search nor a
-    last look of a second finds out whether there is a product.
+    A feature is forced if no product has the opposite value. Satisfiability decides this if all limits are
+    clauses, otherwise integer programs do. Each program looks for a product that differs from a known one in
+    as many undecided features as possible. The search ends when no product differs in one. Raises
+    SearchStoppedError if neither the search nor a last look of a second finds out whether there is a product.
 
     `literals`: decided literals; they are part of the answer. `budget`: at its end the answer has the
     literals known so far, at least those found by propagation.

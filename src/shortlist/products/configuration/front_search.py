@@ -29,15 +29,16 @@ if TYPE_CHECKING:
     from shortlist.milp.program import LinearObjective, Program
 
 DIAGRAM_SHARE = 0.3
-"""Share of a time limit that ``auto`` spends on making the diagram, and of the rest on its front. A useful
-diagram is mostly complete within seconds; the rest of the time is for integer programs.
+"""Share of a time limit that ``auto`` spends on making the diagram; also the share of the remaining time for
+the diagram's front. A useful diagram is mostly complete within seconds; the rest of the time is for integer
+programs.
 """
 
 
 def find_front(
     question: ProductQuestion, method: str, options: SearchOptions, budget: Budget
 ) -> tuple[Front, Diagram | None]:
-    """Return the front of a question without contradiction by a method, and its diagram, if any.
+    """Find the front of a question, which has no contradiction, by a method; return its diagram too, if any.
 
     Every product is checked. ``front.extras["why"]`` names the engine and the reason for it. For the rest
     see :func:`shortlist.products.configuration.product_front.configure`.
@@ -150,14 +151,14 @@ def products_front(
 
 
 def no_products(question: ProductQuestion, proof: Proof, method: str) -> Front:
-    """Return a front without points: there are no products, or a limit came before the first."""
+    """Return a front without points: there is no product, or a limit came before the first product."""
     points = np.empty((0, len(question.objectives)), np.int64)
     selections = np.empty((0, question.model.n_features), np.uint8)
     return products_front(question, points, selections, proof, method=method)
 
 
 def diagram_of(question: ProductQuestion, *, max_nodes: int, budget: Budget) -> tuple[Diagram | None, str]:
-    """Return a diagram of the products within requirements and hard limits, or None; and the reason."""
+    """Return a diagram of the products within requirements and hard limits, or None, and the reason."""
     from shortlist.logic.compilation import compile_diagram
 
     limits = question.hard_limits
@@ -221,7 +222,7 @@ def front_by_program(question: ProductQuestion, method: str, options: SearchOpti
 
 
 def two_linears(question: ProductQuestion) -> "list[LinearObjective]":
-    """Return the objectives for a program, with a constant second one where only one is given."""
+    """Return the objectives for a program; add a constant second objective if there is only one."""
     linears = [goal.linear() for goal in question.objectives]
     if len(linears) == 1:
         name = "nothing" if linears[0].objective.name != "nothing" else "nothing else"
@@ -231,7 +232,7 @@ def two_linears(question: ProductQuestion) -> "list[LinearObjective]":
 
 
 def program_of(question: ProductQuestion, linears: "Sequence[LinearObjective] | None" = None) -> "Program":
-    """Return the integer program of a question, with its own objectives or others."""
+    """Return the integer program of a question; `linears`, if given, replace its objectives."""
     from shortlist.products.inequalities import to_program
 
     chosen = [goal.linear() for goal in question.objectives] if linears is None else linears
@@ -249,7 +250,9 @@ def configurations_by_diagram(question: ProductQuestion, diagram: Diagram, point
 
 
 def configurations_by_program(question: ProductQuestion, point: Points) -> Iterator[Mask]:
-    """Yield every product with the objectives `point`, by one integer program for each and one at the end.
+    """Yield every product with the objectives `point`, each by one integer program.
+
+    A last integer program finds that there is no further product.
 
     Raises SolverError if the solver cannot decide whether there is another product.
     """

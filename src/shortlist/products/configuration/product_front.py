@@ -62,8 +62,8 @@ class Configured:
     reason: str
     """Reason for having no points, or for the choice of the method."""
     conflict: tuple[str, ...]
-    """Sentences for the parts of a contradiction of rules, requirements and limits, with the values that
-    the others leave to each limit; empty if there is a product. No part can be left out, unless the time
+    """Sentences for the parts of a contradiction of rules, requirements and limits, with the values that the
+    other parts leave to each limit; empty if there is a product. No part can be left out, unless the time
     ended first.
     """
     implied: Requirements
@@ -118,8 +118,9 @@ def configure(
     attributes : mapping of str to Attribute, optional
         Attributes for objectives and limits given as text. Default: those of the model.
     limits : sequence of str or Constraint
-        Limits such as ``"cost<=120"``. A limit on an objective in its better direction only keeps a part of
-        the front, so that the diagram needs no clause for it; other limits become clauses.
+        Limits such as ``"cost<=120"``. A limit that bounds an objective in its better direction, as this one
+        does for ``min cost``, keeps a part of the front: the diagram needs no clauses for it. Other limits
+        become clauses.
     requirements : Requirements, optional
         Features that must be selected, and features that must be deselected.
     method : str, default="auto"
@@ -127,9 +128,10 @@ def configure(
         says which and why. ``exact``, ``cwmoip`` and ``epsilon-constraint`` find complete fronts by integer
         programs, and ``solrep`` a representation of proved points.
     time_limit_s : float, optional
-        Wall-clock limit, of the check of the requirements and of compiling too. ``auto`` spends a part of it
-        on the diagram and keeps the rest for integer programs. The last program, the witnesses
-        and a search for one product where nothing was found (one second) may pass it a little.
+        Wall-clock limit of the whole run, the check of the requirements and compilation included. ``auto``
+        spends a part of it on the diagram and keeps the rest for integer programs. The last program and the
+        witnesses may exceed the limit a little. If nothing was found, a search for one product takes a
+        further second.
     report, cancellation
         Receiver of progress reports, and switch that ends the run with the points found.
     **options
@@ -138,10 +140,10 @@ def configure(
     Returns
     -------
     Configured
-        A contradiction is a status, with its parts, and no error. The candidates of the front
-        are the features, its decisions 0 or 1: one product for each point; ``Configured.configurations``
-        gives the others. If the method finds nothing in time, the front's only point is the product that
-        showed that there is one, if it is within the limits.
+        A contradiction is a status, with its parts, and no error. The candidates of the front are the
+        features, its decisions 0 or 1: one product for each point; ``Configured.configurations`` gives the
+        others. If the method finds nothing in time, the front's only point is a product found by
+        satisfiability, if this product is within the limits.
 
     Raises
     ------

@@ -263,7 +263,7 @@ class DiagramOptions(SearchOptions):
     tolerance: Annotated[
         Mapping[str, float], "By how much a missing point may be better, such as cost=5,defects=1."
     ] = field(default_factory=dict)
-    """Tolerance by objective, in its unit, by which a missing point may be better."""
+    """Tolerance by objective, in its unit: the most by which a missing point may be better than the front."""
     max_nodes: Annotated[int, "Largest number of nodes of the diagram."] = 500_000
     max_bytes: Annotated[int, "Most bytes for the diagram's sets of points."] = 2_000_000_000
     """Most nodes of the diagram; most bytes of its sets of vectors."""

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 def recheck_products(question: ProductQuestion, front: Front, *, budget: Budget | None = None) -> FrontCheck:
     """Check every product of a front, and the claim of the front about other products.
 
-    Products are checked by the rules of the model as read, with the limits and requirements. Their
-    objectives are recomputed in integers. Integer programs made from the rules look for a product that no
-    point dominates, by sums of integers first, then by a solver that did not find the front. Raises
-    BadInputError if the front is of another model, or of other objectives.
+    Products are checked by the rules of the model as read, with the limits and requirements. Their objectives
+    are recomputed in integers. Then a product is sought that no point dominates: by sums of integers first,
+    then by integer programs in a solver that did not find the front. Raises BadInputError if the front is of
+    another model, or of other objectives.
     """
     budget = budget or Budget()
     goals = [goal.objective for goal in question.objectives]
@@ -44,7 +44,7 @@ def recheck_products(question: ProductQuestion, front: Front, *, budget: Budget 
 
 
 def _of_two(front: Front, n: int) -> Front:
-    """Return a front of one objective with a second one that is always 0, as methods need two."""
+    """Add a second objective that is always 0 to a front of one objective, as methods need two."""
     if len(front.objectives) == n:
         return front
     proof = front.proof

@@ -21,7 +21,7 @@ from shortlist.results.objective import read_limit
 from shortlist.runs.budget import Budget
 
 MOST_SECONDS = 20.0
-"""Most seconds for the search, which follows an answer that is already there."""
+"""Most seconds for the search, which starts after the contradiction is known."""
 
 MOST_TRIED = 20
 """Most limits and requirements that are relaxed one at a time; each takes an integer program or two."""
@@ -30,7 +30,7 @@ MOST_TRIED = 20
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Relaxation:
-    """Change of a requirement or limit, which is left out; a limit may be replaced instead."""
+    """Change that leaves out a requirement or a limit, or replaces a limit by another."""
 
     text: str
     """Description, such as ``limit cost<=14 in place of cost<=10``, or ``GPS is no longer required``."""
@@ -48,9 +48,11 @@ class Relaxations:
     """Changes that were tried, and the sets of them that make a product possible."""
 
     enough: tuple[tuple[Relaxation, ...], ...] = ()
-    """Sets of changes, each with a product that was found. Several only if one change is enough."""
+    """Sets of changes that are enough; for each set a product was found. There are several sets only if one
+    change is enough.
+    """
     useless: tuple[Relaxation, ...] = ()
-    """Changes, each leaving out a requirement or limit, that are proved to be not enough alone."""
+    """Changes proved not to be enough alone; each leaves out a requirement or limit."""
     fewest: bool = False
     """Whether it is proved that no smaller set of changes is enough."""
     empty: bool = False
@@ -67,7 +69,10 @@ class _Asked:
     budget: Budget
 
     def without(self, literals: Iterable[int], places: Iterable[int]) -> "_Asked":
-        """Return the question without some limits and requirements; such limits become empty formulas."""
+        """Return the question without some limits and requirements.
+
+        A limit left out becomes an empty formula.
+        """
         dropped = set(literals)
         limits = list(self.limits)
         for place in places:
@@ -102,12 +107,12 @@ def find_relaxations(
 ) -> Relaxations:
     """Find the fewest limits and requirements whose change makes a product possible.
 
-    One integer program has a switch for each limit and requirement, and turns on as few as possible. If one
-    is enough, each is tried alone. A limit is replaced by the nearest one that can be met; of several
-    limits, the first is kept nearest, then the second.
+    One integer program has a switch for each limit and requirement, and turns on as few switches as possible.
+    If one switch is enough, each limit and requirement is tried alone. A limit is replaced by the nearest
+    limit that can be met. Of several limits, the first one is kept as near as possible, then the second.
 
-    `limits`, `literals`: limits and requirements that no product meets. `among`, `places`: requirements,
-    and indices of limits, of a contradiction among them; a change alone can only be enough if it is in the
+    `limits`, `literals`: limits and requirements that no product meets. `among`, `places`: requirements, and
+    indices of limits, of a contradiction; a single change can be enough only if it changes a part of the
     contradiction. Default: all. `budget`: ends the search, at the latest after :data:`MOST_SECONDS`.
 
     >>> from shortlist.products.attributes import Attribute
@@ -227,7 +232,7 @@ def _changes(
 def _nearest(limit: Constraint, left: _Asked, product: Mask) -> tuple[tuple[str, Constraint] | None, Mask]:
     """Return the limit nearest to the given one that can be met, and a product within it.
 
-    The limit is None if it is no comparison of a named sum. `product`: one that meets the other
+    The limit is None if it is no comparison of a named sum. `product`: product that meets all other
     requirements.
     """
     sums = limit_sums(limit, left.model)

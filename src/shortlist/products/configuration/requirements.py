@@ -94,7 +94,7 @@ def read_requirements(path: str | Path, model: FeatureModel) -> Requirements:
       ``<feature manual="selected" name="..."/>``, or ``unselected``, or the same with ``automatic``; a
       feature without either is left open.
     - otherwise a name per line, with ``-`` before it if the feature is deselected, and ``#`` before comments;
-      a name in double quotes is one of FeatureIDE's plain lists.
+      names may be in double quotes, as in FeatureIDE's plain lists.
 
     Raises
     ------

@@ -122,7 +122,7 @@ def recognise(source: Source) -> Format:
 
 
 def _root_tag(text: str) -> str:
-    """Return the name of the first element after declarations, instructions and comments; else empty."""
+    """Return the name of the first element after declarations, instructions and comments; "" without one."""
     place = 0
     while (place := text.find("<", place)) >= 0:
         for opening, closing in (("<!--", "-->"), ("<?", "?>"), ("<!", ">")):
@@ -152,7 +152,7 @@ MODEL_ENDINGS = {
 
 
 def format_of(path: str | Path, kind: str | None = None) -> Format:
-    """Return the format to write: the named one, else by the ending of the file.
+    """Return the format to write: format `kind` if it is given, else the format of the file's ending.
 
     Raises BadInputError if there is no such format, or the ending belongs to none.
 

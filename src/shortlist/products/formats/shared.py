@@ -198,7 +198,7 @@ def distinct_names(names: Iterable[str], fit: Callable[[str], str]) -> dict[str,
 
 
 def rewritten(count: int, thing: str, what: str) -> tuple[str, ...]:
-    """Return a note that a number of things were rewritten; no note for none.
+    """Return a note that `count` things were rewritten; no note for 0.
 
     >>> rewritten(2, "group", "became constraints"), rewritten(0, "group", "became constraints")
     (('2 groups became constraints',), ())
@@ -227,10 +227,10 @@ def expressed(
 ) -> ExpressedModel:
     """Return a model with the same products whose groups and formulas all fit the format.
 
-    A group that does not fit becomes optional features and clauses; such a formula becomes clauses. These
-    may need auxiliary features, which are abstract, optional below the root, and fixed in every product. A
-    model without a tree gets an abstract root that every product has. Raises BadInputError if a linear
-    constraint that has to become clauses needs too many.
+    A group that does not fit becomes optional features and clauses. A formula that does not fit becomes
+    clauses. The clauses may need auxiliary features, which are abstract, optional below the root, and fixed
+    in every product. A model without a tree gets an abstract root that every product has. Raises
+    BadInputError if a linear constraint has to become clauses and needs too many of them.
 
     `holds_group`: whether the format holds a group, given the number of groups of its parent with the
     auxiliary features. `holds_formula`: whether the format holds a constraint as it is.
@@ -333,7 +333,7 @@ def _optional(parent: int, children: Iterable[int], but: int = -1) -> Iterator[G
 
 
 def _formulas(clauses: Iterable[Clause], numbers: Mapping[int, int], root: int) -> Iterator[Formula]:
-    """Yield clauses as formulas; an empty clause, which never holds, as two contradictory ones."""
+    """Yield clauses as formulas; an empty clause, which never holds, as two contradictory formulas."""
     for clause in clauses:
         if not clause:
             yield from (Literal(root), Literal(-root))

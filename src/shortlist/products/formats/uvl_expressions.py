@@ -232,7 +232,7 @@ class ExpressionReader:
         return self._scaled(left, right.constant if sign == "*" else 1 / right.constant, at)
 
     def _added(self, left: _Sum, right: _Sum, sign: Fraction, at: int) -> _Sum:
-        """Add the right side to the left one in place, as no other object refers to it."""
+        """Add the right side to the left side in place, as no other object refers to the left side."""
         self._count(1 + len(right.factors), at)
         for variable, factor in right.factors.items():
             own = left.factors.get(variable, Fraction(0))
@@ -245,7 +245,7 @@ class ExpressionReader:
         return _Sum(factors, self._small(expression.constant * factor, at))
 
     def _count(self, n_terms: int, at: int) -> None:
-        """Count the terms of calculations, as nested sums can take forever."""
+        """Count the terms of calculations, and refuse too many, as nested sums can take forever."""
         self._n_terms += n_terms
         if self._n_terms > _MOST_TERMS:
             raise self.fail(

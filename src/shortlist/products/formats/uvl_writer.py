@@ -215,9 +215,10 @@ def write_configuration(path: str | Path, model: FeatureModel, selection: ArrayL
 
     ``.uvl``: a model of exactly the selected features, all mandatory. ``.csv``: a row ``feature,selected``
     per feature, 1 or 0; a name that a spreadsheet would take for a formula begins with ``'``. ``.config``:
-    XML as FeatureIDE writes it, with ``manual="selected"`` or ``"unselected"`` for every feature;
-    FeatureIDE derives the implied values (``automatic``) when it opens the file. The last two can be read
-    back as requirements. Raises BadInputError if the ending is unknown or the shape does not fit the model.
+    XML as FeatureIDE writes it, with ``manual="selected"`` or ``"unselected"`` for every feature; FeatureIDE
+    derives the implied values (``automatic``) when it opens the file. A ``.csv`` or ``.config`` file can be
+    read back as requirements. Raises BadInputError if the ending is unknown or the shape does not fit the
+    model.
     """
     chosen = np.asarray(selection).astype(bool)
     if chosen.shape != (model.n_features,):
