@@ -32,7 +32,7 @@ SHIPPED_FILES = {
 def example_files(name: str) -> dict[str, str]:
     """Return the files of an example, text by file name.
 
-    `name`: one of :data:`MADE`, or of the tables of ``example:NAME``, whose file is ``NAME.csv``. Raises
+    `name`: a name in :data:`MADE`, or a table of ``example:NAME``; a table has one file, ``NAME.csv``. Raises
     BadInputError for other names.
 
     >>> sorted(example_files("clinic"))
@@ -75,7 +75,7 @@ def write_example(name: str, folder: str | Path = ".") -> list[Path]:
 
 
 def _clinic() -> "dict[str, pd.DataFrame]":
-    """Generate 300 known patients, 40 new ones without outcome, and 200 later ones with theirs."""
+    """Generate 300 known patients, 40 new patients without outcome, and 200 later patients with outcome."""
     import numpy as np
     import pandas as pd
 
@@ -106,7 +106,7 @@ def _clinic() -> "dict[str, pd.DataFrame]":
 
 
 def _spam() -> "dict[str, pd.DataFrame]":
-    """Generate a log of 400 messages with their length and topic, a log of 150 others, and prices.
+    """Generate a log of 400 messages with their length and topic, a log of 150 other messages, and prices.
 
     Small judges err more on long messages.
     """

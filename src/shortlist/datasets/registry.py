@@ -38,11 +38,12 @@ class SetSource:
     missing: str = ""
     """Text of an unknown value; empty: an empty cell."""
     order: tuple[str, ...] = ()
-    """Names of the first columns of the file; the others follow in the order of the set."""
+    """Names of the first columns of the file; all other columns follow in the order of the set."""
     classes: Mapping[str, str] = field(default_factory=dict)
     """Class of the set for each word of the file; a word without an entry is the class."""
     members: tuple[str, ...] = ()
-    """Names of nested archive members: the first in the download, each other one in the one before."""
+    """Names of nested archive members: the first is in the download, and every next one is in the one before.
+    """
     most_bytes: int = 0
     """Largest size of the download, in bytes."""
 
@@ -125,13 +126,13 @@ class JudgeKind(NamedTuple):
     number: int
     """Number of such judges."""
     cost: float
-    """Price of the first judge, in cents; each further one costs a fifth more."""
+    """Price of the first judge, in cents; every next judge costs a fifth more."""
     skill: float
     """Skill in recognising harm; a larger one means smaller errors."""
     shared: float
-    """Share of the variance of their errors that they have in common."""
+    """Share of the variance of errors that is common to all judges of the kind."""
     asked: float
-    """Share of the messages that they were asked about."""
+    """Share of the messages about which each judge was asked."""
 
 
 JUDGE_KINDS = (
@@ -147,8 +148,9 @@ JUDGE_KINDS = (
 def judged_messages() -> "pd.DataFrame":
     """Return a table with a column of answers for each judge, with empty cells, and the truth as ``target``.
 
-    A message has a hidden score, and is harmful above a bound, as 30 % of them are. A judge sees the score
-    with an error, a part of which all judges of its kind share. It answers harmful above a bound of its own.
+    A message has a hidden score, and is harmful if the score is above a bound; 30 % of the messages are. A
+    judge sees the score with an error. A part of the error is common to all judges of a kind. The judge
+    answers harmful if the score that it sees is above the judge's own bound.
     """
     import numpy as np
     import pandas as pd
@@ -197,7 +199,7 @@ def needs_of_judges() -> "pd.DataFrame":
 
 FINE, HARMFUL = "fine", "harmful"
 BOUND = 0.524
-"""Score above which a message is harmful, as 30 % of them are."""
+"""Score above which a message is harmful; 30 % of the messages are."""
 
 
 def _names(kind: JudgeKind) -> list[str]:

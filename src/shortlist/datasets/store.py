@@ -43,8 +43,8 @@ def download(
     Raises BadInputError if the address is not accepted.
 
     `url`: address, with https. On this machine http is accepted too, so that tests need no certificate.
-    Redirects must obey the same rule, and none leads from https to http. `most_bytes`: largest accepted size.
-    `silence_s`: seconds without a byte after which the download ends.
+    Redirects must obey the same rule, and must not lead from https to http. `most_bytes`: largest accepted
+    size. `silence_s`: seconds without a byte after which the download ends.
     """
     _check_address(url, url)
     request = urllib.request.Request(url, headers={"User-Agent": "shortlist"})  # noqa: S310  # checked above
@@ -167,7 +167,7 @@ def fetch(
     `tell`: as in :func:`shortlist.datasets.store.download`.
 
     Raises BadInputError if no original with a known hash exists. Raises BadFileError if the file in the
-    folder is missing or differs, or the cache cannot be written. Raises FetchError if it cannot be
+    folder is missing or differs, or the cache cannot be written. Raises FetchError if the original cannot be
     downloaded; the message gives advice without a network.
 
     A right file in the cache stays unchanged.
@@ -209,10 +209,10 @@ def table_file(data_set: DataSet, folder: str | Path | None = None) -> Path | No
 
 
 def table_bytes(data_set: DataSet, folder: str | Path | None = None) -> tuple[str, bytes] | None:
-    """Return the name of a set's table for messages, and its bytes as CSV, perhaps packed; None without one.
+    """Return the name of a set's table for messages, and its bytes as CSV, perhaps packed; otherwise None.
 
-    The file is that of :func:`table_file`. Raises BadFileError if it cannot be read, or is an original with
-    another hash.
+    The file is found by :func:`table_file`; None if there is no file. Raises BadFileError if the file cannot
+    be read, or is an original with another hash.
     """
     path = table_file(data_set, folder)
     if path is None:
@@ -261,7 +261,7 @@ def _from_server(source: SetSource, silence_s: float, tell: TellBytes) -> bytes:
 def checked_original(source: SetSource, content: bytes, name: str) -> bytes:
     """Return the data file, out of its archives, if its hash is right.
 
-    Raises BadFileError if its hash is wrong, or an archive lacks it. Never more than the known size is
+    Raises BadFileError if the hash is wrong, or an archive lacks the file. At most the known size is
     unpacked.
     """
     for depth, member in enumerate(source.members, start=1):
@@ -280,7 +280,7 @@ def checked_original(source: SetSource, content: bytes, name: str) -> bytes:
 def as_table_text(data_set: DataSet, content: bytes) -> str:
     """Return the rows of an original as a CSV table with a header, whose last column is ``target``.
 
-    Cells are those of the file; classes get the words of the set, and unknown values become empty. Raises
+    Cells stay as in the file; classes get the words of the set, and unknown values become empty. Raises
     BadFileError if a row has more or fewer cells than the set has columns.
     """
     source = data_set.source

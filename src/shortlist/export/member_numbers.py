@@ -51,7 +51,7 @@ def written_by(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMemb
 
 
 def _of_cells(estimator: Any, cells: list[Cell], rows: ReadRows, model: Numbers) -> WrittenMember:
-    """Return a classifier of these cells; they must have values if it takes no gaps."""
+    """Return a classifier that reads `cells`; if it takes no gaps, the cells must have values."""
     takes_gaps = _takes_gaps(estimator)
     if not takes_gaps:
         rows.require(cells)
@@ -72,7 +72,7 @@ def _takes_gaps(estimator: Any) -> bool:
 def laid_out(
     written: WrittenMember, rows: ReadRows, given: Sequence[Cell] | None = None
 ) -> tuple[list[Cell], Numbers]:
-    """Return cells of features, and a classifier over these as plain numbers, with all remaining steps.
+    """Return cells of features, and a classifier over these cells as plain numbers, with remaining steps.
 
     `given`: cells to start from; None: the cells that the classifier reads.
     """
@@ -87,7 +87,7 @@ def laid_out(
 
 
 def _of_features(cells: Sequence[Cell], rows: ReadRows) -> list[Cell]:
-    """Return the cells that depend on one feature each, among these cells and all behind them."""
+    """Return the cells that depend on one feature each, out of `cells` and all cells behind `cells`."""
     found: dict[str, Cell] = {}
     for cell in cells:
         of = (
@@ -147,7 +147,7 @@ def _linear(estimator: Any) -> Numbers:
 def _most_likely(estimator: Any) -> Numbers | None:
     """Return a linear classifier.
 
-    It answers the class of the highest score, or with log loss and two classes by its probability.
+    The answer is the class with the highest score. With log loss and two classes the probability decides.
     """
     if hasattr(estimator, "predict_proba"):
         return _by_curves(estimator)
@@ -157,7 +157,7 @@ def _most_likely(estimator: Any) -> Numbers | None:
 def _by_curves(estimator: Any) -> Numbers | None:
     """Return a linear classifier by stochastic gradients.
 
-    Its loss gives a probability of each class alone.
+    A curve that belongs to the loss converts the score of each class to a probability.
     """
     n_scores, of = len(np.atleast_2d(estimator.coef_)), _linear(estimator)
     if estimator.loss == "log_loss":
@@ -226,7 +226,7 @@ def _rounds(estimator: Any, write: Callable[[Any], Numbers]) -> Numbers:
 
 
 def _plain_boosting(estimator: Any) -> Numbers:
-    """Return boosted trees over words and gaps, which compare encoded columns of these."""
+    """Return boosted trees over words and gaps as trees that compare encoded columns."""
     trees, folded = estimator.trees_, estimator.folded
     if trees.is_categorical_ is None and not folded.gaps:
         return _rounds(trees, _boosted_tree)
@@ -264,7 +264,7 @@ class _ColumnsOfTrees(NamedTuple):
 def _encoded_tree(tree: Any, columns: _ColumnsOfTrees, known: Any) -> Numbers:
     """Return a tree over encoded columns.
 
-    Each set of words is a chain of nodes, and each gap a node before.
+    A set of words becomes a chain of nodes, and the test for a gap becomes a node before the chain.
     """
     found: Numbers = {name: [] for name in ("left", "right", "feature", "threshold", "value")}
 
@@ -377,7 +377,7 @@ def _lightgbm(estimator: Any) -> Numbers | None:
 
 
 def _dumped_nodes(node: Any, tree: Numbers) -> bool:
-    """Add a node and all below it; return false if one takes zeros as gaps, or has an unknown comparison."""
+    """Add a node and all nodes below; return false if zeros count as gaps, or a comparison is unknown."""
     place, inner = len(tree["left"]), "split_feature" in node
     is_set, how = node.get("decision_type") == "==", node.get("missing_type", "None")
     threshold = 0.0 if is_set else node.get("threshold", 0.0)
@@ -400,7 +400,7 @@ def _dumped_nodes(node: Any, tree: Numbers) -> bool:
 
 
 def _xgboost(estimator: Any) -> Numbers | None:
-    """Return boosted trees of XGBoost from its JSON; it compares and sums in single precision."""
+    """Return boosted trees of XGBoost from its JSON, to be compared and summed in single precision."""
     booster = estimator.get_booster()
     learner = json.loads(bytes(booster.save_raw("json")).decode())["learner"]
     objective, grown = learner["objective"]["name"], learner["gradient_booster"]
@@ -552,7 +552,7 @@ def _one_against_rest(estimator: Any, cells: list[Cell], rows: ReadRows) -> Writ
 
 
 def _scores_of(estimator: Any, written: WrittenMember) -> tuple[bool, Numbers]:
-    """Return whether a classifier has scores of its own, and the model of these or of its probabilities."""
+    """Return whether a classifier has scores of its own, and the model of the scores or probabilities."""
     model = written.model
     if not hasattr(estimator, "decision_function"):
         return False, model
@@ -635,7 +635,7 @@ def _nearest_rows(estimator: Any) -> Numbers:
 
 
 def _pipeline(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Return a classifier after transformers; standard scores of raw numbers go into its own form."""
+    """Return a classifier after transformers; a scaler of raw numbers becomes part of the classifier."""
     steps = [step for _, step in estimator.steps if step is not None and step != "passthrough"]
     if len(steps) == 2 and not any(cell.steps for cell in cells) and not _takes_gaps(steps[1]):
         then, first = numbers_of(steps[1]), type(steps[0]).__name__

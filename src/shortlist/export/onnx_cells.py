@@ -14,7 +14,7 @@ GAP = math.nan
 def stepped_cell(graph: Graph, steps: list[dict[str, Any]], x: str, *, is_word: bool = False) -> str:
     """Return a column of numbers after steps, ``(n_rows, 1)``; NaN for a gap.
 
-    `x`: numbers with NaN for a gap, or words with an empty text for one. If a step refuses a value, the row
+    `x`: numbers with NaN for a gap, or words with an empty text for a gap. If a step refuses a value, the row
     is marked in `graph.refused`.
     """
     for step in steps:

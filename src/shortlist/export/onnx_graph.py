@@ -31,7 +31,7 @@ def onnx_of(policy: dict[str, Any]) -> bytes:
     """Return a policy as an ONNX model.
 
     Its inputs are the features by name, ``(n_rows, 1)``: numbers in double precision with NaN for a gap, and
-    words with an empty text for one. Its outputs are ``label``, ``answered`` and ``probabilities``, for
+    words with an empty text for a gap. Its outputs are ``label``, ``answered`` and ``probabilities``, for
     stages also ``stage`` and ``cost``. All stages are computed for every row. Raises BadInputError if a
     feature holds neither numbers nor words, judges decide, or members were evolved. Raises
     MissingDependencyError if onnx is not installed.
@@ -125,7 +125,7 @@ def _any(graph: Graph, marks: list[str]) -> str:
 
 
 def _lacking(graph: Graph, feature: dict[str, Any]) -> list[str]:
-    """Return marks of the rows with a gap in a feature without gaps when fitting."""
+    """Return marks of the rows with a gap in a feature that had no gap when the model was fitted."""
     return [] if feature["may_be_missing"] else [_gap(graph, feature)]
 
 
@@ -246,7 +246,7 @@ def _member(graph: Graph, member: dict[str, Any], rows: str, n_classes: int) -> 
 def _staged(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
     """Return the answer of the first confident stage, or a rejection by the last stage reached.
 
-    A row that lacks a feature of a stage waits before it.
+    A row that lacks a feature of a stage waits before this stage.
     """
     found: dict[str, str] = {}
     waits, one_axis = "", graph.constant([1], np.int64)

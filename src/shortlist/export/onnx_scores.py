@@ -56,7 +56,7 @@ def _linear(graph: Graph, model: dict[str, Any], x: str) -> str:
 
 
 def _highest(graph: Graph, model: dict[str, Any], x: str) -> str:
-    """Return 1 for the class of the highest score of a linear model, and 0 for others.
+    """Return 1 for the class of the highest score of a linear model, and 0 for all other classes.
 
     Of equal scores the first class counts.
     """
@@ -98,7 +98,7 @@ def _voted(graph: Graph, scores: str, n_classes: int) -> str:
 
 
 def _mean(graph: Graph, model: dict[str, Any], x: str) -> str:
-    """Return the weighted mean of parts or of their votes, with a sharpness its softmax."""
+    """Return the weighted mean of parts or of their votes; if the model has a sharpness, its softmax."""
     total, n_classes = "", model["n_classes"]
     for part in model["parts"]:
         shares = scored_by(graph, part["model"], taken(graph, x, part["columns"], 1))

@@ -63,7 +63,7 @@ def _models(space: Any, members: Any) -> list[dict[str, Any]]:
 def _highest(model: dict[str, Any], *, single: bool) -> dict[str, Any]:
     """Return a model in which the highest score decides.
 
-    `single` rounds columns to single precision before.
+    `single`: whether columns are first rounded to single precision.
     """
     return {"kind": "highest", "single": single, "of": model}
 
@@ -112,7 +112,7 @@ def _programs(space: GeneticPrograms, member: Any) -> dict[str, Any]:
 def pool_numbers(
     encoder: TableEncoder, names: Sequence[str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the features and the columns of a :class:`TableEncoder`, in its order."""
+    """Return the features and the columns of a :class:`TableEncoder`, in the encoder's order."""
     features = [
         {
             "name": name,
@@ -185,7 +185,7 @@ def read_features(rows: ReadRows, cells: Sequence[Cell]) -> tuple[list[dict[str,
 
 
 def stage_numbers(encoding: Encoding) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the features and the columns of an :class:`Encoding`, in its order."""
+    """Return the features and the columns of an :class:`Encoding`, in the order of the encoding."""
     features: list[dict[str, Any]] = []
     columns: list[dict[str, Any]] = []
     for place, code in enumerate(encoding.codes):

@@ -63,8 +63,8 @@ def _copies_of(committee: Committee) -> list[Any]:
 
 FORMAT, VERSION = "shortlist-policy", 1
 ALIKE = 1e-6
-"""Tolerance of the reader's probabilities to the model's: sums have another order, and distances are roots of
-small differences.
+"""Largest difference between the reader's and the model's probabilities: sums have another order, and
+distances are roots of small differences.
 """
 
 
@@ -72,7 +72,7 @@ def policy_of(saved: SavedModel) -> dict[str, Any]:
     """Return a saved model as a policy for :mod:`shortlist.export.reader`.
 
     Raises BadInputError if the model is of another kind, or a member cannot be written as plain numbers; the
-    sentence names it.
+    message names the member.
     """
     estimator = saved.estimator
     policy: dict[str, Any] = {
@@ -186,9 +186,9 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
 
 
 def _told_early(policy: dict[str, Any], given: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer by the members that settle a row, from their features alone.
+    """Return the answer by the members that settle a row, from the features of these members alone.
 
-    Services request features like that.
+    A service requests features in this way.
     """
     of_name = {member["name"]: place for place, member in enumerate(policy["members"])}
     read = {one for name in told["members"] for one in reader.features_of(policy, of_name[name])}
@@ -208,7 +208,7 @@ def _as_a_file(policy: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[d
 def open_ties(saved: SavedModel) -> str:
     """Return a sentence on members that may count either of several equally near rows.
 
-    Empty if there are none.
+    Empty without such members.
     """
     if not isinstance(saved.estimator, Chosen):
         return ""
@@ -228,7 +228,7 @@ def open_ties(saved: SavedModel) -> str:
 
 
 def what_differs(told: Any, wanted: Any, off: float) -> str:
-    """Return the difference between an answer and the model's in words; labels are named if they differ."""
+    """Return the difference between an answer and the model's answer in words; unequal labels are named."""
     apart = f"probabilities {off:.2g} apart"
     if str(told) == str(wanted):
         return apart

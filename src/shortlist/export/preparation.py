@@ -63,7 +63,9 @@ class ReadRows:
     """Indices of the features that must have a value."""
     words: set[int] = field(default_factory=set)
     numbers: set[int] = field(default_factory=set)
-    """Indices of the features compared as words, in `words`, and of those read as numbers."""
+    """Indices of features: in `words` the features compared as words, in `numbers` the features read as
+    numbers.
+    """
     known: dict[int, list[str]] = field(default_factory=dict)
     """Accepted words by feature, for the features that refuse other words."""
     operations: list[Operation] = field(default_factory=list)
@@ -91,10 +93,10 @@ Prepare = Callable[[Any, list[Cell], ReadRows], list[Cell]]
 
 
 def prepared(transformer: Any, cells: list[Cell], rows: ReadRows) -> list[Cell]:
-    """Return the cells that a fitted transformer computes from others.
+    """Return the cells that a fitted transformer computes from other cells.
 
-    Raises CannotWriteError if it cannot be written. Types must match exactly, as a subclass may answer
-    differently.
+    Raises CannotWriteError if the transformer cannot be written. Types must match exactly, as a subclass may
+    answer differently.
     """
     if transformer is None or (isinstance(transformer, str) and transformer == "passthrough"):
         return cells
@@ -247,9 +249,9 @@ def _looked_up(
 ) -> Cell:
     """Return a cell with the number that belongs to its value.
 
-    `otherwise`: number of other values, None to refuse them.
+    `otherwise`: number for all other values; None to refuse other values.
 
-    `short`: write only values whose number differs from that of others.
+    `short`: write only values whose number differs from `otherwise`.
     """
     pairs = [(value, number) for value, number in zip(known, numbers, strict=True) if not _is_gap(value)]
     gap = next((number for value, number in zip(known, numbers, strict=True) if _is_gap(value)), otherwise)
@@ -310,7 +312,7 @@ def _looked_up_later(
 def _compared(source: int, values: list[Any], rows: ReadRows, otherwise: float | None) -> float | None:
     """Record the values that a feature is compared with.
 
-    Return the number of other values, None to refuse them.
+    Return the number for all other values; None to refuse other values.
     """
     if not any(isinstance(value, str) for value in values):
         rows.numbers.add(source)

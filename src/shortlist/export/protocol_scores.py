@@ -32,7 +32,7 @@ def plain(text: Any) -> str:
 
 
 class ScorePart(NamedTuple):
-    """Line of a score before it is printed: its column, None without one, and its numbers.
+    """Line of a score before printing: its column, None for a line without column, and its numbers.
 
     The first line is the start.
     """
@@ -64,7 +64,7 @@ class PrintedNumbers(NamedTuple):
     limits: tuple[str, ...]
 
     def answers(self, rows: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the class index of each encoded row by the printed numbers, -1 without one."""
+        """Return the class index of each encoded row by the printed numbers, -1 for a row without answer."""
         start, *adds = [np.array([float(text) for text in texts]) for texts in self.adds]
         weights = added_weights(self.parts, [start, *adds], rows.shape[1])
         sums = rows @ weights + start
@@ -117,7 +117,7 @@ def linear_score(stage: FittedStage, classifier: MultiStageClassifier) -> Linear
 
 
 def score_limit(probability: float, n_classes: int) -> float:
-    """Return the least log-odds of a class's answer, or the largest total of several; infinite for never."""
+    """Return the limit of a class's score; with several classes of its total; infinite for never."""
     if probability > 1 or (n_classes == 2 and probability == 1):
         return math.inf
     if n_classes > 2:  # the largest of n has 1 / n at least

@@ -44,7 +44,8 @@ class _Box(NamedTuple):
 def picture(protocol: Protocol, *, alone: bool = True) -> str:
     """Return the flow chart: the orders and answers of each step, and the decision at the end.
 
-    `alone`: whether it has the shares of cases that steps ask, answer and miss, which a page shows beside it.
+    `alone`: whether the picture stands alone. It then has the shares of cases that steps ask, answer and
+    miss, which a page shows beside the picture.
     """
     shapes: list[str] = []
     shortened = False
@@ -87,7 +88,7 @@ def picture(protocol: Protocol, *, alone: bool = True) -> str:
 def _seen(steps: Sequence[Step]) -> Iterator[tuple[str, Step]]:
     """Yield the steps of a way that answer a case on record, each with its title and all orders before it.
 
-    These are all steps if there are no shares, or if no step answers.
+    All steps are yielded if there are no shares, or if no step answers.
     """
     waiting: list[Step] = []
     answers = [step.number for step in steps if step.share != 0] or [step.number for step in steps]
@@ -142,7 +143,7 @@ def _step_lines(step: Step, title: str) -> tuple[tuple[str, ...], bool]:
 
 
 def _shared(rules: Sequence[Rule]) -> list[str]:
-    """Return the rules of a step in short, those with the same condition joined."""
+    """Return the rules of a step in short; rules with the same condition are joined."""
     together: dict[str, list[str]] = {}
     for rule in rules:
         together.setdefault(_short(rule), []).append(rule.answer)
@@ -245,8 +246,8 @@ CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 Part = tuple[str, object]
 """Kind and content of a part.
 
-The content of ``title``, ``heading`` and ``text`` is a sentence, of ``list`` sentences, of ``table`` its
-rows, the first one its header, and of ``picture`` nothing.
+The content of ``title``, ``heading`` and ``text`` is a sentence. The content of ``list`` is sentences, and
+the content of ``table`` is rows, of which the first row is the header. A ``picture`` has no content.
 """
 
 

@@ -48,9 +48,9 @@ class Amount(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Rule of a step for answering a class: a condition, and the class's least probability, if there is one.
+    """Rule of a step for answering a class: a condition, and the class's least probability if known.
 
-    Without a condition it never answers.
+    A rule without a condition never answers.
     """
 
     answer: str
@@ -89,7 +89,7 @@ class Route(NamedTuple):
     """Condition of the route."""
     first: int
     last: int
-    """Numbers of the first and the last step."""
+    """Numbers of the first step (`first`) and of the last step (`last`)."""
     share: float | None
     """Share of all cases on record that take the route."""
 
@@ -130,7 +130,9 @@ class Protocol:
     """Significant digits of the printed numbers."""
     n_rows: int
     n_changed: int
-    """Numbers of checked rows, and of those where the printed numbers give another answer or step."""
+    """Number of checked rows, and number of these rows for which the printed numbers give another answer or
+    step.
+    """
     wording: Wording = OF_STAGES
     """Words for the steps."""
     routes: tuple[Route, ...] = ()
@@ -152,9 +154,9 @@ def protocol_of(
 ) -> Protocol:
     """Return saved stages as a protocol.
 
-    Scores are in the units of the table: a number is multiplied by its weight, and a word adds its own.
-    Numbers have the fewest digits with which they answer all rows like the model. Raises BadInputError if the
-    model has no stages.
+    Scores are in the units of the table: a number is multiplied by a weight, and a word adds a number of its
+    own. Numbers have the fewest digits with which they answer all rows like the model. Raises BadInputError
+    if the model has no stages.
 
     `rows`, ``(n_rows, n_features)``: rows on which the printed numbers are compared with the model. `digits`:
     least and largest number of significant digits.
@@ -193,7 +195,7 @@ def protocol_of(
 def _measured(classifier: MultiStageClassifier) -> tuple[str, ...]:
     """Return sentences on the shares of rows that the steps ask, answer and miss.
 
-    They hold on the rows that measured the stages.
+    The shares are of the rows that measured the stages.
     """
     told = point_figures(classifier)
     if told is None or "confusion" not in told:

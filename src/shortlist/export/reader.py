@@ -39,7 +39,7 @@ class ReaderError(ValueError):
 def load(path: str) -> dict[str, Any]:
     """Return the policy in a file.
 
-    Raises ReaderError for other files, damaged ones, and numbers outside JSON.
+    Raises ReaderError if the file is damaged or no policy, or has numbers outside JSON.
     """
 
     def refuse(word: str) -> None:
@@ -66,7 +66,7 @@ def load(path: str) -> dict[str, Any]:
 
 
 def digest(policy: dict[str, Any]) -> str:
-    """Return the SHA-256 of all other fields of a policy, as JSON with sorted names and without blanks."""
+    """Return the SHA-256 of all fields but the digest, as JSON with sorted names and without blanks."""
     others = {name: value for name, value in policy.items() if name != "digest"}
     text = json.dumps(others, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -78,8 +78,8 @@ def next_step(
     """Return the next step for one case with some known `answers`: judges to ask, or the decision.
 
     The result has ``ask``, the names of judges or features to ask side by side, and ``decision``, which is
-    None while there are any, and otherwise the result of `answer`. `failed`: names that failed or timed out;
-    a dict gives reasons. They count as silent, and the decision lists them.
+    None while there are names to ask, and otherwise the result of `answer`. `failed`: names that failed or
+    timed out; a dict gives reasons. Failed names count as silent, and the decision lists them.
     """
     told = answer(policy, answers, failed)
     return {"ask": told["needs"], "decision": None if told["needs"] else told}
@@ -91,9 +91,10 @@ def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] 
     The row is a dict of values by name.
 
     A name that is not in the row was not asked yet; None, NaN and an empty text are silence. An unknown word
-    is silence of a feature, and no answer of a judge. If a missing value matters the row is not answered:
-    `needs` has the names to ask, and `unknown` the unknown words. `failed`: features and judges that failed;
-    the others decide without them. Raises ReaderError if the policy is damaged, or a value cannot be used.
+    counts as silence of a feature, and as no answer of a judge. If a missing value matters, the row is not
+    answered: `needs` has the names to ask, and `unknown` the unknown words. `failed`: features and judges
+    that failed; all others decide without the failed ones. Raises ReaderError if the policy is damaged, or a
+    value cannot be used.
     """
     about: dict[str, Any] = {}
     try:
@@ -224,7 +225,7 @@ def _is_settled(
 ) -> bool:
     """Return whether further answers cannot change the outcome.
 
-    A class also needs the value of one feature.
+    If the outcome is a class, at least one feature must also have a value.
     """
     outcomes = _outcomes(policy, asked, sums)
     return outcomes == {None} or (len(outcomes) == 1 and any(states[place] == "answered" for place in seen))
@@ -275,7 +276,7 @@ def _judged(policy: Any, row: dict[str, Any], failed: Collection[str], about: di
 
 
 def _judge(policy: Any, judge: Any, row: dict[str, Any], failed: Collection[str]) -> tuple[Opinion, str]:
-    """Return the answer of a judge, None without one, and its word if it is no class."""
+    """Return the answer of a judge, None without answer, and the judge's word if it is no class."""
     if judge["name"] in failed:
         return None, ""
     given: list[Any] = [row.get(column) for column in judge["columns"]]
@@ -317,10 +318,10 @@ def _outcomes(policy: Any, asked: dict[int, Opinion], sums: list[list[float]]) -
 
     With a single outcome the row is settled.
 
-    No answers help a class more than certain answers for it, and none hurt it more than certain answers for
-    another class. So no other answers change the outcome either. With a power below 1 the worst case is that
-    all other classes are equal. Near the least probability, rounding may decide calibrated means; other means
-    are added up there in their final order. Without an answer no row is settled. `sums`: sums of the counted
+    Certain answers for a class help it most, and certain answers for another class hurt it most. So less
+    certain answers cannot change a settled outcome either. With a power below 1 the worst case is that all
+    other classes are equal. Near the least probability, rounding may decide calibrated means; other means are
+    added up there in their final order. Without an answer no row is settled. `sums`: sums of the counted
     answers, in any order.
     """
     n, classes = len(policy["order"]), range(len(policy["classes"]))
@@ -348,7 +349,7 @@ def _outcomes(policy: Any, asked: dict[int, Opinion], sums: list[list[float]]) -
 
 
 def _staged(policy: Any, row: dict[str, Any], failed: Collection[str], about: dict[str, Any]) -> Steps:
-    """Yield requests and decisions stage by stage, until one has enough confidence."""
+    """Yield requests and decisions stage by stage, until a stage has enough confidence."""
     about |= {"stage": 0, "cost": 0.0, "asked": []}
     if "taken" in policy["stages"][0]:
         about["taken"] = dict.fromkeys(policy["stages"][0]["taken"], 0.0)
@@ -424,7 +425,7 @@ def _open_answers(policy: Any, row: dict[str, Any], failed: Collection[str]) -> 
 
 
 def _comparison(policy: Any) -> Callable[[str], str]:
-    """Return the function that gives labels that count as equal the same text."""
+    """Return a function from labels to texts; labels that count as equal have the same text."""
 
     def fold(text: str) -> str:
         text = without_punctuation(text) if policy.get("fold_punctuation") else text
@@ -463,7 +464,8 @@ def number_text(text: str) -> str:
 def _way_of(policy: Any, row: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     """Return the stages of a case's branch in a panel, and the facts about the router.
 
-    If a column has no value, or one that the router does not know, they are the stages without a branch.
+    If a column has no value, or a value unknown to the router, the stages are those for cases without a
+    branch.
     """
     node = policy.get("router")
     if node is None:
@@ -502,7 +504,7 @@ def fork_says(fork: Any, value: Any) -> bool | None:
 
 
 def _ends(stage: Any, best: "StageDecision", *, always: bool) -> bool:
-    """Return whether a stage of a panel ends a case; the last one may have to `always` answer."""
+    """Return whether a stage of a panel ends a case; with `always` it ends every case that it can answer."""
     if always or best.label is None:
         return best.label is not None
     return stage["answer_from"] is not None and best.sure >= stage["answer_from"]
@@ -520,7 +522,7 @@ def _unfolded(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _said(judge: Any, row: dict[str, Any], failed: Collection[str]) -> str | None:
-    """Return the word of a panel's judge, "" for silence, and None if it was not asked."""
+    """Return the word of a panel's judge, "" for silence, and None if the judge was not asked."""
     columns = [one for one in (judge["name"], f"{judge['name']}.label") if one in row]
     if judge["name"] in failed:
         return ""
@@ -575,7 +577,7 @@ def _alone(_policy: Any, stage: Any, _heard: Any, _row: Any) -> StageDecision:
 
 
 def _latest(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str, Any]) -> StageDecision:
-    """Return the latest answer, with the confidence of the judge asked last; 0 without its answer."""
+    """Return the latest answer, and the confidence of the judge asked last, or 0 if it did not answer."""
     last = stage["knows"][-1]
     said = [heard[place] for place in stage["knows"] if heard[place] is not None]
     sure = 0.0 if heard[last] is None else _scaled(policy["judges"][last], row)
@@ -602,7 +604,7 @@ def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str
 def _scaled(judge: Any, row: dict[str, Any]) -> float:
     """Return a judge's confidence on the common scale: straight lines between knots.
 
-    0 if it never gives one.
+    0 if the judge never gives a confidence.
     """
     column, scale = f"{judge['name']}.confidence", judge["confidence"]
     if scale is None or _is_gap(row.get(column)):
@@ -785,7 +787,7 @@ def _summed(policy: Any, answers: list[Opinion]) -> list[list[float]]:
 
 
 def _counted(policy: Any, sums: list[list[float]], one: Opinion, times: int = 1) -> list[list[float]]:
-    """Return such sums plus one answer, counted `times` times."""
+    """Return sums such as :func:`_summed` gives, plus one answer, counted `times` times."""
     rule, n_classes = policy["decision"]["rule"], len(policy["classes"])
     shares = [1 / n_classes] * n_classes if one is None else one
     votes = [0] * n_classes
@@ -898,7 +900,7 @@ def _prepared(model: Any, x: list[float]) -> tuple[Any, list[float]]:
 
 
 def _kernel(model: Any, x: list[float]) -> list[float]:
-    """Return weighted sums of the similarities to other rows."""
+    """Return weighted sums of the similarities of a row to the rows of a model."""
     gamma, kind = model["gamma"], model.get("function", "rbf")
     if kind == "rbf":
         near = [
@@ -952,12 +954,12 @@ STEPS: dict[str, Callable[[Any, list[float]], list[float]]] = {
 }
 """Functions of steps from a row to another row, before the model in `then`.
 
-The step ``extended`` appends the result of another.
+The step ``extended`` appends the result of another step.
 """
 
 
 def _won_pairs(model: Any, x: list[float]) -> list[float]:
-    """Return, for each class, its share of won pairs of classes; a score above 0 is a win of the first."""
+    """Return for each class its share of won pairs; in a pair the first class wins if the score exceeds 0."""
     n, won = model["n_classes"], [0.0] * model["n_classes"]
     scores = zip(itertools.combinations(range(n), 2), x, model["intercepts"], strict=True)
     for (first, second), score, shift in scores:
@@ -966,7 +968,7 @@ def _won_pairs(model: Any, x: list[float]) -> list[float]:
 
 
 def _mean_of_parts(model: Any, x: list[float]) -> list[float]:
-    """Return the weighted mean of parts or of their votes; with a sharpness its softmax."""
+    """Return the weighted mean of parts or of their votes; if the model has a sharpness, its softmax."""
     found = [0.0] * model["n_classes"]
     for part in model["parts"]:
         shares = _score(part["model"], [x[i] for i in part["columns"]])
@@ -1013,9 +1015,9 @@ def _raw(model: Any, x: list[float]) -> list[float]:
 
 
 def _highest(scores: list[float]) -> list[float]:
-    """Return 1 for the class with the largest score, the first of equals.
+    """Return 1 for the class with the largest score, or the first of equals, and 0 for all other classes.
 
-    A single score is the second class's.
+    A single score is the score of the second of two classes.
     """
     scores = [0.0, *scores] if len(scores) == 1 else scores
     return [float(place == scores.index(max(scores))) for place in range(len(scores))]
@@ -1313,7 +1315,7 @@ def _check_decision(policy: Any, n_members: int) -> None:
 
 
 def _check_model(model: Any, width: int, n_classes: int, deep: int = 0) -> None:
-    """Raise ReaderError for a model of another number of columns or of classes."""
+    """Raise ReaderError if a model has another number of columns or of classes, or is damaged."""
     model, width = _check_steps(model, width, deep)
     kind = model["kind"]
     checks = {
@@ -1615,8 +1617,8 @@ ABSENT = "\0"
 def table_rows(policy: dict[str, Any], path: str, not_asked: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield the rows of a CSV file, which may be packed by gzip; - is standard input.
 
-    Cells with the text `not_asked` were not asked yet, and are not in the row. Without it, a stage whose
-    features are all empty was not bought.
+    Cells with the text `not_asked` were not asked yet, and are not in the row. Without `not_asked`, a stage
+    whose features are all empty was not bought.
     """
     if path == "-":
         content = sys.stdin.buffer.read()

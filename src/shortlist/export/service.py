@@ -190,7 +190,7 @@ class ApiJudge:
         Time limit of one try in seconds.
     tries : int, default=3
         Number of tries. A busy API, an error of the server, a time-out and an unreadable reply are tried
-        again; a final refusal, as of a wrong key, is not.
+        again; a final refusal, such as for a wrong key, is not tried again.
     first_pause : float, default=0.5
         Seconds before the second try; each further pause is twice as long, or as long as a busy API asks for.
         No pause is longer than `time_limit`.

@@ -1,1 +1,1 @@
-"""Selective answers: a classifier answers only so far that enough answers are right, with confidence."""
+"""Selective answers: a classifier leaves rows open so that, with confidence, enough answers are right."""

@@ -6,11 +6,11 @@ from shortlist.arrays import Flags, Floats, Longs
 
 @kernel("void(float64[:, ::1], boolean[:, ::1], int64[:, ::1], float64[::1], int64[:, ::1])")
 def count_stages(scores: Floats, right: Flags, prices: Longs, thresholds: Floats, counts: Longs) -> None:
-    """Count the outcomes of stages by threshold: cases answered, answered rightly, and their price.
+    """Count the outcomes of stages at each threshold: cases answered, cases answered rightly, and price.
 
-    `scores`, `right`, `prices`, ``(n_stages, n_cases)``: confidence of each stage, -1 where it cannot answer;
-    whether its answer is right; and its price. `thresholds`: falling. `counts`, ``(3, n_thresholds)``:
-    written.
+    `scores`, ``(n_stages, n_cases)``: confidence of each stage, -1 where the stage cannot answer. `right`, of
+    the same shape: whether the stage's answer is right. `prices`, of the same shape: price of the stage.
+    `thresholds`: falling. `counts`, ``(3, n_thresholds)``: gets the result.
     """
     n_stages, n_cases = scores.shape
     n_thresholds = thresholds.shape[0]

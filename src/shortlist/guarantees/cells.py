@@ -1,9 +1,9 @@
 """States of a cell: an answer, a missing answer, "not queried yet", or a word that is no answer.
 
 Every reader uses the same states. A judge or a test that was asked and gave no answer is silent: an empty
-cell, NaN or None. One that was not asked yet has no column, or :data:`NOT_ASKED` in its cell. A judge's word
-that is no class is no answer, and is reported. A feature's word that no fitted row had counts as missing, and
-is reported.
+cell, NaN or None. A judge or a test that was not asked yet has no column, or :data:`NOT_ASKED` in its cell. A
+judge's word that is no class is no answer, and is reported. A feature's word that no fitted row had counts as
+missing, and is reported.
 """
 
 import warnings
@@ -29,7 +29,7 @@ NOT_ASKED = NotAsked.NOT_ASKED
 """Cell value in a frame for a judge not asked yet, or a feature not bought yet."""
 
 ANSWERED, SILENT, UNASKED, UNKNOWN, FAILED = (np.int8(state) for state in range(5))
-"""States of cells. A `FAILED` cell was asked in vain, as the caller reported: it is not asked again."""
+"""States of cells. A `FAILED` cell was asked in vain, as the caller reported, and is not asked again."""
 
 
 def unasked_cells(column: Any) -> Mask:
@@ -41,7 +41,7 @@ def unasked_cells(column: Any) -> Mask:
 
 
 def without_unasked(X: Any) -> tuple[Any, Mask | None]:
-    """Return a frame with empty cells for unasked ones, and the mask of these; None if there are none.
+    """Return a frame with unasked cells made empty, and their mask; None if no cell is unasked.
 
     >>> import pandas as pd
     >>> table, unasked = without_unasked(pd.DataFrame({"a": [1.5, NOT_ASKED], "b": ["x", "y"]}))
@@ -62,8 +62,8 @@ def without_unasked(X: Any) -> tuple[Any, Mask | None]:
 def with_unasked(X: Any, marker: str) -> Any:
     """Return a table from a file in which cells with a marker became :data:`NOT_ASKED`.
 
-    The other cells of such a column are read again, as numbers or truth values if all of them are. An empty
-    `marker` stands for all empty cells.
+    All other cells of a column with a marker are read again: as numbers or truth values if all of these cells
+    are. An empty `marker` stands for all empty cells.
     """
     import io
 
@@ -92,7 +92,7 @@ def with_unasked(X: Any, marker: str) -> Any:
 
 
 def empty_rows(X: Any, unknown: Mask | bool = False) -> Mask:
-    """Return the mask of the rows without any value; cells in the mask `unknown` have none."""
+    """Return the mask of the rows without any value; cells in the mask `unknown` count as empty."""
     import pandas as pd
 
     missing = np.asarray(X.isna()) if hasattr(X, "columns") else np.asarray(pd.isna(np.asarray(X)))

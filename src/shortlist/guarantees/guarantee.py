@@ -45,12 +45,12 @@ def as_demand(accuracy: float, confidence_level: float) -> Demand:
 
 
 def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[np.float64]:
-    """Return the probability of at most `n_wrong` wrong answers if just too large a share is wrong.
+    """Return the probability of at most `n_wrong` wrong answers if the share of wrong ones is 1 - accuracy.
 
     This is P(Bin(n, 1 - accuracy) ≤ k), the p-value of "too many answers are wrong". It is at most the
     error of the demand exactly where the lower limit of :cite:t:`Clopper1934` reaches the accuracy.
 
-    `n_answered`, `n_wrong`: numbers of answers, and of wrong ones. `tail`, which it returns: in [0, 1]; 1
+    `n_answered`, `n_wrong`: numbers of answers, and of wrong answers. `tail`, which it returns: in [0, 1]; 1
     without answers.
 
     >>> tail([28, 29, 29], [0, 0, 1], Demand(0.9, 0.95)).round(4).tolist()
@@ -64,7 +64,7 @@ def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[n
 
 
 def most_wrong(n_answered: ArrayLike, demand: Demand) -> NDArray[np.int64]:
-    """Return the largest number of wrong answers of `n_answered` that passes; -1 if even none is too many.
+    """Return the largest number of wrong answers of `n_answered` that passes; -1 if not even 0 passes.
 
     >>> most_wrong([28, 29, 100], Demand(0.9, 0.95)).tolist()
     [-1, 0, 4]
@@ -83,7 +83,7 @@ def most_wrong(n_answered: ArrayLike, demand: Demand) -> NDArray[np.int64]:
 def most_wrong_up_to(n_answered: int, demand: Demand) -> NDArray[np.int64]:
     """Return :func:`most_wrong` for every number of answers from 0 to `n_answered`.
 
-    Many points need the same.
+    The result is cached, as many points need it.
     """
     found = most_wrong(np.arange(n_answered + 1), demand)
     found.flags.writeable = False
@@ -116,7 +116,8 @@ class Guarantee:
     threshold : float
         Least confidence of an answered row; infinite if no promise holds, and then no row is answered.
     n_rows, n_answered, n_right : int
-        Numbers of calibration rows, of answered ones, and of rightly answered ones.
+        Number of calibration rows, number of these rows that are answered, and number that are answered
+        rightly.
     """
 
     accuracy: float
@@ -192,7 +193,7 @@ def answered_in_words(n_rows: int, n_answered: int, n_right: int) -> str:
 def promise_facts(guarantees: Sequence[Guarantee], instead: Guarantee | None) -> dict[str, Any]:
     """Return the facts on the promises of a front's points as plain data, for its extras.
 
-    `instead`: the largest promise that could have been made if none of the requested ones holds.
+    `instead`: the largest promise that could have been made if no requested promise holds.
     """
     return {
         "promised": [one.promised for one in guarantees],

@@ -1,9 +1,9 @@
 """Search for the least cautious threshold with enough right answers, by tests in a fixed sequence.
 
 Learn then test (:cite:t:`Angelopoulos2021`): the hypothesis of each threshold is that too many of its answers
-are wrong. The thresholds and their order come from rows outside the tests. So the first true hypothesis is
-rejected with at most the error of the demand. The sequence ends at the first hypothesis that is not rejected.
-The score need neither be calibrated nor order rows well.
+are wrong. The thresholds and their order come from rows outside the tests. So the probability that the first
+true hypothesis is rejected is at most the error of the demand. The sequence ends at the first hypothesis that
+is not rejected. The score need neither be calibrated nor order rows well.
 
 The p-value of a test is `tail` of guarantee.py. Stages call :func:`promise_each` from
 multistage/predict/stage_answers.py; panels order their own tests in panels/promises.py.
@@ -21,17 +21,18 @@ from shortlist.guarantees._kernels import count_stages
 from shortlist.guarantees.guarantee import Demand, Guarantee, most_wrong_up_to, tail
 
 MOST_THRESHOLDS = 50
-"""Largest number, about, of thresholds; they are at least this fraction of the rows apart."""
+"""Approximate largest number of thresholds; neighbours are at least 2 % of the rows apart."""
 SAME_SCORE = 1e-9
 """Difference below which two scores are equal: sums of the same numbers in another order may differ by it."""
 WORSE = 1.5
-"""Factor from the share of wrong answers on the rows that choose to that on new rows.
+"""Factor from the share of wrong answers on the rows that choose to the share on new rows.
 
-It is used for the choice of the first threshold, and changes how many rows are answered, never whether the
-promise holds.
+The factor is used for the choice of the first threshold. It changes how many rows are answered, never whether
+the promise holds.
 """
 NEAR_BEST = 0.9
-"""Share of the best chance to pass; the first threshold is the most cautious one with this share."""
+"""Share of the best chance to pass; the first tested threshold is the most cautious one that has this share.
+"""
 
 
 class AnswerCounts(NamedTuple):
@@ -52,12 +53,13 @@ def count_answers(
     thresholds: Floats,
     prices: Sequence[NDArray[np.int64]] | NDArray[np.int64] | None = None,
 ) -> AnswerCounts:
-    """Return the counts of stages at each threshold: a case ends at the first stage that reaches it.
+    """Return the counts at each threshold: a case ends at the first stage whose confidence reaches it.
 
     Takes n_stages · n_cases · log(n_thresholds) steps.
 
-    `scores`, `right`, `prices`: for each stage, ``(n_cases,)``: confidence of its answer, -1 without one;
-    whether it is right; and the price of the stage, by default 0. `thresholds`: falling, at least 0.
+    `scores`: confidence of each stage's answer, -1 without an answer. `right`: whether each stage's answer is
+    right. `prices`: price of each stage, by default 0. Each of these has an array ``(n_cases,)`` for each
+    stage. `thresholds`: falling, at least 0.
 
     >>> first, second = np.array([0.9, 0.4, -1.0]), np.array([0.2, 0.7, 0.6])
     >>> told = count_answers([first, second], [first > 0.5, second > 0.5], np.array([0.65, 0.0]))
@@ -74,8 +76,8 @@ def count_answers(
 def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return thresholds between scores, the most cautious first; the last one, 0, answers every row.
 
-    Each lies in the middle between two scores that are more than :data:`SAME_SCORE` apart, so that rounding
-    of a score decides nothing.
+    A threshold lies in the middle between two scores that are more than :data:`SAME_SCORE` apart, so that
+    rounding of a score decides nothing.
 
     `scores`, ``(n_rows,)``: confidence of the answer to each row, at least 0, on rows outside the tests.
 
@@ -100,7 +102,7 @@ def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def first_to_try(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> int:
     """Return the index of the first tested threshold: the most cautious one with nearly the best chance.
 
-    A too cautious threshold answers too few rows for a rejection, and the sequence ends where it begins.
+    A too cautious threshold answers too few rows to pass, and the sequence then ends with its first test.
     """
     chances = chances_to_pass(chosen, n_calibration, demand)
     return int(np.flatnonzero(chances >= NEAR_BEST * chances.max())[0])
@@ -109,8 +111,8 @@ def first_to_try(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> in
 def chances_to_pass(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> NDArray[np.float64]:
     """Return the probability that the test of each threshold passes, ``(n_thresholds,)``.
 
-    It assumes :data:`WORSE` times the share of wrong answers on the rows outside the tests. Parameters are
-    those of :func:`first_to_try`.
+    The share of wrong answers is assumed to be :data:`WORSE` times the share on the rows outside the tests.
+    Parameters are those of :func:`first_to_try`.
     """
     wrong = np.minimum(1.0, WORSE * (chosen.answered - chosen.right + 1) / (chosen.answered + 2))
     expected = chosen.answered * n_calibration // max(1, chosen.n_rows)
@@ -121,7 +123,7 @@ def chances_to_pass(chosen: AnswerCounts, n_calibration: int, demand: Demand) ->
 def promise(
     thresholds: NDArray[np.float64], chosen: AnswerCounts, calibration: AnswerCounts, demand: Demand
 ) -> Guarantee:
-    """Return the guarantee of the last threshold that passes, when tested one after another.
+    """Return the guarantee of the last threshold that passes; tests are in order and end at a failure.
 
     `thresholds`, ``(n_thresholds,)``: found without the calibration rows, the most cautious first. `chosen`:
     counts on rows outside the tests. `calibration`: counts on the calibration rows.
@@ -143,7 +145,7 @@ def p_values(calibration: AnswerCounts, demand: Demand) -> NDArray[np.float64]:
 def guarantee_from(
     thresholds: NDArray[np.float64], counts: AnswerCounts, place: int, demand: Demand
 ) -> Guarantee:
-    """Return the guarantee of a threshold by its index; -1: none passed."""
+    """Return the guarantee of the threshold with an index; -1 if no threshold passed."""
     if place < 0:
         return Guarantee(*demand, np.inf, counts.n_rows, 0, 0)
     n_answered, n_right = int(counts.answered[place]), int(counts.right[place])
@@ -171,10 +173,10 @@ def promise_each(
 
     The order is by the number of right answers expected under the promise: the chance of a threshold to pass,
     times the share of rows that it answers rightly, both on rows outside the tests. The first failed test
-    ends it. A point gets its least cautious threshold that passed.
+    ends all tests. A point gets its least cautious threshold that passed.
 
-    `guarantees`, which it returns: one for each point. `thresholds`, which it returns, ``(n_points,)``: that
-    of the promise; without a promise the most promising one.
+    `guarantees`, which it returns: one for each point. `thresholds`, which it returns, ``(n_points,)``:
+    threshold of the promise; without a promise the most promising threshold.
 
     >>> few = AnswerCounts(100, np.array([40, 60, 100]), np.array([40, 59, 80]))
     >>> trial = Trial(np.array([0.9, 0.8, 0.0]), few, few)
@@ -200,11 +202,11 @@ def promise_each(
 
 
 def most_that_holds(promised: Callable[[Demand], Iterable[Guarantee]], demand: Demand) -> Guarantee | None:
-    """Return the best promise in place of the requested one, of any point, in whole per cent.
+    """Return the largest promise that holds for any point in place of the request, in whole per cent.
 
-    Of several points it is the one with the most right answers among the calibration rows. None if not even
-    :data:`LEAST_PER_CENT` can be promised. `promised`: function from a demand to the guarantees of the
-    points.
+    If the promise holds for several points, the guarantee of the point with the most right answers among the
+    calibration rows is returned. None if not even :data:`LEAST_PER_CENT` can be promised. `promised`:
+    function from a demand to the guarantees of the points.
     """
     for per_cent in range(int(np.ceil(100 * demand.accuracy - 1e-9)) - 1, LEAST_PER_CENT - 1, -1):
         kept = [one for one in promised(demand._replace(accuracy=per_cent / 100)) if one.promised]
@@ -218,9 +220,9 @@ def passing(
 ) -> list[int]:
     """Return the indices of the rejected hypotheses; any of them is true with probability at most `error`.
 
-    The chains are tested one after another. Each has an equal share of the error, plus the rest of the chain
-    before it. A chain tests its hypotheses in order, each at its error divided by `lives`, and ends at
-    failure number `lives`. Its rest is its error times the share of its remaining lives.
+    The chains are tested one after another. Each chain has an equal share of the error, plus the rest of the
+    chain before. A chain tests its hypotheses in order, each at its error divided by `lives`, and ends at
+    failure number `lives`. The rest of a chain is its error times the share of its lives that remain.
 
     `p_values`, ``(n_hypotheses,)``: each valid by itself, under any dependence. `chains`: indices of
     hypotheses, each in at most one chain; all orders are fixed without the p-values.
@@ -279,8 +281,9 @@ def chances(
     beta-binomial.
 
     `answered`, `wrong`, ``(n_tests,)``: counts on the rows that choose. `share`: number of calibration rows
-    per such row. `demand`: with the error of one test. `usual`, ``(n_tests,)``: share of wrong answers in
-    tests of the same kind; `weight`: number of further answers in the prior, with this share of wrong ones.
+    per row that chooses. `demand`: with the error of one test. `usual`, ``(n_tests,)``: share of wrong
+    answers in tests of the same kind; `weight`: number of further answers in the prior, with the share
+    `usual` of wrong answers.
 
     >>> chances(np.array([100, 100, 10]), np.array([0, 5, 0]), 1.0, Demand(0.9, 0.95)).round(2).tolist()
     [0.97, 0.38, 0.0]

@@ -61,8 +61,8 @@ class SelectiveClassifier(TableClassifier, PromiseSettings):
     calibration_share : float, default=0.25
         Share of the rows given to :meth:`fit` that calibrates, drawn without regard to classes.
     reject_label : label or None, default=None
-        Answer for rows that are not answered; None: -1 for numeric classes (one less than the smallest where
-        -1 is a class), ``"REJECT"`` otherwise.
+        Answer for rows that are not answered; None: -1 for numeric classes (one less than the smallest class
+        if -1 is a class), ``"REJECT"`` otherwise.
     random_state : int, RandomState or None, default=None
         Seed of the split.
 
@@ -72,7 +72,7 @@ class SelectiveClassifier(TableClassifier, PromiseSettings):
         The fitted classifier, which answers every row. A row that is not answered has no class, so there is
         no ``predict_proba`` here; the classifier has one.
     guarantee_ : Guarantee
-        The promise. If none holds, no row is answered.
+        The promise. If no promise holds, no row is answered.
     promised_instead_ : Guarantee or None
         The largest whole per cent of right answers, from 50 on, that could have been promised if the
         requested share cannot.
@@ -139,8 +139,8 @@ class SelectiveClassifier(TableClassifier, PromiseSettings):
         X, y : array-like
             Calibration rows and their classes: none of them fitted the classifier or chose anything.
         chose : tuple of X and y, optional
-            Selection rows, such as pruning rows; they also choose the thresholds to test. Without them a
-            quarter of the calibration rows chooses these, and takes no part in the tests.
+            Selection rows, such as pruning rows; they also choose the thresholds to test. Without selection
+            rows, a quarter of the calibration rows chooses the thresholds, and takes no part in the tests.
 
         Raises
         ------
@@ -162,7 +162,7 @@ class SelectiveClassifier(TableClassifier, PromiseSettings):
 
     @property
     def committee_(self) -> Any:
-        """Committee of a pruner with its promise, which replaces both."""
+        """Committee of a pruner with the promise and the reject label, in place of pruner and promise."""
         return replace(
             self.classifier_.chosen_.committee, promise=self.guarantee_, reject_label=self.reject_label_
         )
@@ -187,7 +187,7 @@ class SelectiveClassifier(TableClassifier, PromiseSettings):
         Returns
         -------
         EarlyAnswers
-            Answers like the classifier's, but with ``reject_label_`` for rows without one.
+            Answers like the classifier's, but with ``reject_label_`` for rows without an answer.
         """
         check_is_fitted(self, "guarantee_")
         check_is_fitted(self, "guarantee_")
@@ -230,7 +230,7 @@ def promised_by(
     *,
     seed: Any = None,
 ) -> tuple[Guarantee, Guarantee | None]:
-    """Return the promise of a classifier, and the largest share that could be promised if it fails.
+    """Return the promise of a classifier; if it fails, also the largest share that could be promised.
 
     `calibration`: rows and classes on which the threshold is tested. `chose`: rows and classes that choose
     the thresholds to test; None: a part of the calibration rows, drawn with `seed`, outside the tests.

@@ -8,10 +8,10 @@ from shortlist.arrays import Floats, Longs
 
 @kernel("void(int64[:, ::1], float64[:, ::1], float64[::1], float64[:, ::1])")
 def add_scores(answers: Longs, confidence: Floats, weights: Floats, scores: Floats) -> None:
-    """Sum the scores that the answers of each case add to every class, into `scores`.
+    """Write into `scores`, for each case and class, the sum of the scores of the answers.
 
-    `answers`: class indices; the index after the last class is silence, which has no slope. `weights`:
-    weights of :class:`shortlist.panels.decisions.ScoreTable`, in one array.
+    `answers`: class indices; the index after the last class is silence, which has no score per unit of
+    confidence. `weights`: weights of :class:`shortlist.panels.decisions.ScoreTable`, in one array.
     """
     n_rows, n_judges = answers.shape
     n_classes = scores.shape[1]
@@ -32,7 +32,7 @@ def add_scores(answers: Longs, confidence: Floats, weights: Floats, scores: Floa
 
 @kernel("void(float64[:, ::1])")
 def softmax_rows(scores: Floats) -> None:
-    """Turn scores into probabilities, by an exponential and an order of sums that any language can repeat."""
+    """Turn scores into probabilities; any language can repeat the exponential and the order of the sums."""
     n_rows, n_classes = scores.shape
     for i in range(n_rows):
         top = scores[i, 0]
@@ -60,11 +60,11 @@ def decide_by_scores(
     codes: Longs,
     sure: Floats,
 ) -> None:
-    """Write the most probable class of each case and its probability; -1 and 0 where nothing is decided.
+    """Write the most probable class of each case and its probability; -1 and 0 if undecided.
 
     `weights`: as in :func:`add_scores`, a row for each fold. `fold`: row of the weights for each case.
-    `equal`: nothing is decided where the second class is no further behind. `scores`: one row of scratch
-    memory.
+    `equal`: a case is undecided if its two most probable classes differ by no more than this. `scores`: one
+    row of scratch memory.
     """
     n_words = scores.shape[1]
     for i in range(answers.shape[0]):
@@ -96,14 +96,14 @@ def decide_by_votes(
     codes: Longs,
     sure: Floats,
 ) -> None:
-    """Write the class with most votes of each case and its share of votes; -1 and 0 where nothing is decided.
+    """Write the class with most votes of each case, and its share of votes; -1 and 0 if undecided.
 
     `votes`: number of votes of each judge, a row for each fold. `fold`: row of the votes for each case.
     `how`: four flags, 1 or 0. The first requires more than half of the votes; the second counts silent votes
-    in the denominator; the third decides ties for the first class; the last decides them for the class of the
-    last judge. `tally`: scratch memory, a row for the votes of each class and silence, and a row for the
-    judge that gave it last. Only answers that occur are visited, so hundreds of classes take no longer than
-    two.
+    in the denominator; the third decides a tie for the first of the tied classes; the last decides a tie for
+    the class that was answered latest. `tally`: scratch memory of two rows, with a column for each class and
+    for silence. The first row counts votes; the second row holds the last judge with this answer. Only
+    answers that occur are visited, so the time does not grow with the number of classes.
     """
     n_words = tally.shape[1] - 1
     majority, counted, ties, latest = how[0] == 1, how[1] == 1, how[2] == 1, how[3] == 1
@@ -169,7 +169,7 @@ def logistic_loss(
     scores: Floats,
     gradient: Floats,
 ) -> float:
-    """Return the log loss of the softmax of scores plus a squared penalty, and write its gradient."""
+    """Return the log loss of the softmax of scores plus a squared penalty; write the gradient of this sum."""
     n_rows, n_judges = answers.shape
     n_classes = scores.shape[1]
     n_words = (weights.shape[0] // n_classes - 1 - n_judges) // (2 * n_judges)
@@ -207,11 +207,12 @@ def logistic_loss(
 def group_steps(
     order: Longs, breaks: Longs, stopped: Longs, going_on: Longs, cuts: Longs, points: Longs
 ) -> int:
-    """Write loss and price of a group of cases by threshold, the cheapest first; return the number of points.
+    """Write loss and price of a group of cases at each threshold, cheapest first; return the point count.
 
-    The first cases of `order`, the surest, stop; the others continue. `stopped`, `going_on`: loss and price
-    of each case. `breaks`: flags of the numbers of cases after which a threshold can lie. Only points that no
-    other of the group dominates are written, each with its cut. Continuing must not be cheaper.
+    At a threshold the first cases of `order`, the surest, stop, and the other cases continue. `stopped`,
+    `going_on`: loss and price of each case if it stops, and if it continues. `breaks`: flag of each number of
+    stopped cases, 1 if a threshold can lie there. Dominated points are not written. `cuts` gets the number of
+    stopped cases at each point. Continuing must cost at least as much as stopping.
     """
     n_cases = order.shape[0]
     loss, price = 0, 0

@@ -2,8 +2,8 @@
 
 "a and b agree: answer; otherwise ask c; if c agrees with neither, ask d." A stage decides by votes that count
 silence, and takes the latest of equal answers (:data:`shortlist.panels.decisions.LATEST`). So the last judge
-decides where no two agree, and a missing answer is skipped. Loss and price of all cascades that begin with a
-pair are sums over the remaining cases, and so products of matrices.
+decides where no two agree, and a missing answer is skipped. The losses and prices of all cascades that begin
+with one pair are sums over the open cases, computed as products of matrices.
 """
 
 import functools
@@ -18,11 +18,11 @@ from shortlist.panels.policy import ANSWER, HAND_OVER
 from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe
 
 MOST_OF_CASCADES = {2: 100, 3: 40, 4: 15}
-"""Number of most promising judges that are combined in cascades of 2, 3 and 4 judges."""
+"""Largest number of judges, the most promising, from which cascades of 2, 3 and 4 judges are formed."""
 
 
 def agrees_from(n_asked: int) -> float:
-    """Return the least share of votes at which two judges agree: between the shares of one vote and of two.
+    """Return a threshold on the share of votes: two of `n_asked` votes reach it, and one vote does not.
 
     >>> agrees_from(2), agrees_from(3)
     (0.75, 0.5)
@@ -47,8 +47,8 @@ class _Columns(NamedTuple):
 class _Going(NamedTuple):
     """Cascades so far, one column each, and a mask of their open cases, ``(n_cases, n_cascades)``.
 
-    `lost`, `paid`, `took`: sums over all cases, ``(n_cascades,)``. `last`: loss of the latest answer to each
-    case. `silent`: mask of the cases without an answer.
+    `lost`, `paid`, `took`: loss, price and seconds, summed over the cases, ``(n_cascades,)``. `last`: loss of
+    the latest answer to each case. `silent`: mask of the cases without an answer.
     """
 
     asked: list[Judges]
@@ -63,8 +63,9 @@ class _Going(NamedTuple):
 def agreement_cascades(cases: Cases, first: int, judges: Judges, size: int) -> list[Candidate]:
     """Return agreement cascades of `size` judges that begin with one judge.
 
-    The last judge decides every case, or only if it agrees with another one; the latter needs a final
-    hand-over or rejection. Takes n_cases · len(judges)^(size - 1) steps; sums are exact.
+    In one form of a cascade the last judge decides every case that is still open. In the other form it
+    decides only if it agrees with an earlier judge; this form needs a final hand-over or rejection. The
+    search takes n_cases · len(judges)^(size - 1) steps; sums are exact.
 
     `judges`: judges to combine; the second of a pair comes after the first. `size`: from 2 to 4.
     """
@@ -108,7 +109,7 @@ def _pair(columns: _Columns, a: int, b: int) -> _Going:
 
 
 def _one_more(columns: _Columns, going: _Going, judges: Judges) -> _Going:
-    """Return each cascade with each further judge; a case continues if that judge agrees with no other."""
+    """Return each cascade extended by each further judge; a case stays open if no earlier judge agrees."""
     grown = [_with_judge(columns, going, place, [one for one in judges if one not in asked])
              for place, asked in enumerate(going.asked)]  # fmt: skip
     asked = [one for part in grown for one in part.asked]
@@ -132,7 +133,7 @@ def _with_judge(columns: _Columns, going: _Going, place: int, judges: list[int])
 
 
 def _that_answer(cases: Cases, columns: _Columns, going: _Going, judges: Judges) -> list[Candidate]:
-    """Return each cascade with each further judge, whose answer decides."""
+    """Return each cascade extended by each further judge, which decides all open cases."""
     on, chosen = going.on.astype(np.float64), list(judges)
     spoke = columns.spoke[:, chosen].astype(np.float64)
     lost = going.lost[:, None] + on.T @ (columns.losses[:, chosen] * spoke)

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEWEST_OPEN = 10
-"""Number of cases of known truth below which answers count as classes, not as open."""
+"""Least number of cases of known truth for open answers; with fewer cases, answers count as classes."""
 ONCE = 0.1
-"""Share of cases with a unique truth above which answers are open."""
+"""Share of cases whose truth occurs only once; above this share answers are open."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Measures:
     Attributes
     ----------
     confidence : array of float, optional
-        Confidence of the judge, on any scale; NaN without one.
+        Confidence of the judge, on any scale; NaN where none is given.
     probabilities : array of float of shape (n_cases, n_judges, n_classes), optional
         Probability of each class, in the order of the sorted classes; NaN where unknown.
     prices : array of float, optional
@@ -57,10 +57,10 @@ class Measures:
     latency : array of float, optional
         Seconds until the answer; NaN where unknown.
     scores : array of float, optional
-        Score of each answer in the log itself, from 0, wrong, to 1, right; NaN without one. See
+        Score of each answer by the log itself, from 0 (wrong) to 1 (right); NaN where there is no score. See
         :func:`shortlist.panels.log_checks.by_scores`.
     right_above : float, default=0.5
-        An answer is right if its score is above it.
+        Score above which an answer is right.
     """
 
     confidence: ArrayLike | None = None
@@ -109,14 +109,14 @@ class AnswerLog:
     notes : tuple of str
         A sentence for each kind of missing or ignored values, with their count.
     unknown_words : mapping of str to int
-        Answers that are no class, with their counts; they are silent in `answers`.
+        Count of each answer that is no class; its code in `answers` is -1.
     is_open : bool
         Whether new cases are likely to have answers outside `classes`; see :func:`make_log`.
     folds_case, folds_punctuation : bool
         Whether labels that differ only in capital letters, or in punctuation, count as the same.
     right : ndarray of bool, shape (n_cases, n_judges), or None
-        Whether each answer is right by the log's own scores, the same for equal answers to a case; None where
-        an answer is right if it is the truth. :meth:`scored` and :meth:`is_right` handle both.
+        Whether each answer is right by the log's own scores; equal answers to a case are right together. None
+        if an answer is right when it is the truth. :meth:`scored` and :meth:`is_right` work in both cases.
     """
 
     judges: tuple[str, ...]
@@ -179,9 +179,9 @@ def cases_in_words(n_rows: int, n_cases: int, kind: str = "") -> str:
 def by_agreement(log: AnswerLog) -> AnswerLog:
     """Return a log in which each answer is the index of the first judge that gave it to the case.
 
-    So only equality of answers counts, as the answers to new cases are not known beforehand. The last class
-    stands for a truth that no judge gave. By the log's own scores the truth is the answer of the first right
-    judge. A second call changes nothing.
+    Only the equality of answers then counts, since the answers to new cases are not known beforehand. The
+    last class stands for a truth that no judge gave. In a log with its own scores, the truth is the answer of
+    the first judge that is right. A log that was converted before stays unchanged.
 
     >>> said = [["Rome", "Oslo", "Oslo"], ["Bern", "", "Ulm"]]
     >>> log = by_agreement(make_log(["a", "b", "c"], [1, 2], said, classes=["Rome", "Oslo", "Bern", "Ulm"]))
@@ -198,7 +198,7 @@ def by_agreement(log: AnswerLog) -> AnswerLog:
 
 
 def can_agree(log: AnswerLog) -> bool:
-    """Return whether any two judges give the same answer to a case; never in a log of scores alone."""
+    """Return whether any two judges give the same answer to a case; false for a log of scores alone."""
     answers = by_agreement(log).answers
     return bool(((answers >= 0) & (answers != np.arange(len(log.judges)))).any())
 
@@ -243,8 +243,8 @@ def make_log(
         The possible answers; empty if answers are free text. By default the labels of the truth. If no truth
         is known or the answers are open, the labels of the answers are added. Answers are open if there are
         ten or more cases of known truth, and either more different truths than half of these cases, or ten or
-        more truths that occur once and are more than a tenth of these cases. Any other answer is an unknown
-        word: counted, and silent.
+        more truths that occur once and are more than a tenth of these cases. An answer that is no class is an
+        unknown word: it is counted, and treated as silence.
     notes : sequence of str, optional
         Sentences about how the log was read; further ones are added to them.
 
@@ -312,7 +312,7 @@ def make_log(
 
 
 class _Texts(NamedTuple):
-    """Answers and truths as indices of labels, with a list of labels for each of both."""
+    """Answers and truths as indices of labels; answers and truths have separate lists of labels."""
 
     codes: NDArray[np.int64]
     labels: list[str]
@@ -321,7 +321,7 @@ class _Texts(NamedTuple):
 
 
 def _scored(given: Measures, texts: _Texts, groups: NDArray[np.int64] | None) -> Scored | None:
-    """Return the truth by the log's scores; None where they say the same as the texts."""
+    """Return the truth by the log's scores; None if scores and target labels agree on the right answers."""
     scores = checked_numbers(given.scores, texts.codes.shape, "scores", at_least=0.0)
     if scores is None:
         return None
@@ -395,7 +395,7 @@ def _labels_of(given: Any, shape: tuple[int, ...], what: str) -> tuple[NDArray[n
 
 
 def _is_open(truth: NDArray[np.int64], groups: NDArray[np.int64] | None) -> bool:
-    """Return whether new cases are likely to have other truths, by the share of truths that occur once.
+    """Return whether new cases are likely to have truths that are not known yet, as many truths occur once.
 
     A case that was asked several times counts once.
     """
@@ -410,7 +410,7 @@ def _is_open(truth: NDArray[np.int64], groups: NDArray[np.int64] | None) -> bool
 
 
 def _numbers_alike(codes: NDArray[np.int64], labels: list[str]) -> tuple[NDArray[np.int64], list[str]]:
-    """Return codes and labels after equal numbers became one label."""
+    """Return codes and labels in which labels that are the same number are merged into one label."""
     places: dict[str, int] = {}
     of_label = [places.setdefault(number_text(label), len(places)) for label in labels]
     return np.array([*of_label, UNASKED, SILENT], dtype=np.int64)[codes], list(places)

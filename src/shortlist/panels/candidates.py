@@ -15,8 +15,8 @@ from shortlist.panels.learning import PRUNED, UNSCORED, VOTES, VOTING, OutOfFold
 from shortlist.panels.recipes import Candidate, Cases, Judges
 
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
-"""Largest number of judges of which all sets become stages, and of which all chains of two judges are
-tried.
+"""Largest number of judges of which every set becomes a stage, and largest number of judges of which every
+chain of two is tried.
 """
 LARGEST_GROWN, MOST_VOTERS = 5, 15
 """Size of the largest set that grows judge by judge, and largest number of voting judges."""
@@ -25,7 +25,7 @@ MOST_TRIPLES, MOST_PAIRS_AT_ONCE = 60, 40
 CASES_A_JUDGE = 5
 """Number of cases per judge needed to choose policies of several judges."""
 NEAR_SLOPES = 16
-"""Number of trade-offs of loss and price at which policies are compared with the best one."""
+"""Number of trade-offs of loss and price; at each of them policies are compared with the best policy."""
 
 
 def committees_of(cases: Cases) -> list[Judges]:
@@ -42,11 +42,11 @@ def committees_of(cases: Cases) -> list[Judges]:
 
 
 SIZES = (2, 3, 4, 5, 7, 9, 11, 13, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000)
-"""Sizes of committees of the best judges, up to all of them."""
+"""Sizes of committees of the best judges; sizes above the number of judges are left out."""
 
 
 def ranked_sets(cases: Cases) -> list[Judges]:
-    """Return all sets of two or more judges; with many judges only sets of the best ones, and all judges."""
+    """Return all sets of two or more judges; of many judges, sets of the best judges and the set of all."""
     n = cases.n_judges
     if n <= ALL_SETS_UP_TO:
         return [one for size in range(2, n + 1) for one in itertools.combinations(range(n), size)]
@@ -89,7 +89,7 @@ def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
 
 
 def stage_sets(cases: Cases, name: str) -> list[Judges]:
-    """Return the sets of judges that are decided together; by confidence single judges."""
+    """Return the sets of judges that can decide a stage; by confidence, one judge decides alone."""
     n = cases.n_judges
     if name == BY_CONFIDENCE:
         return [(judge,) for judge in np.flatnonzero(cases.answers.confidence.any(axis=0)).tolist()]
@@ -100,7 +100,7 @@ def stage_sets(cases: Cases, name: str) -> list[Judges]:
 
 
 def _grown_sets(cases: Cases, name: str) -> list[Judges]:
-    """Return sets that grow by the most helpful judge, from the best judge and from the best bargain."""
+    """Return sets grown by the most helpful judge, from the best judge and from one both good and cheap."""
     n, losses = cases.n_judges, _losses_alone(cases, name)
     mean = cases.prices.mean(axis=0)
     starts = {int(np.argmin(losses)), int(np.argmin(losses + np.max(losses) * mean / max(mean.max(), 1)))}
@@ -126,10 +126,11 @@ def _losses_alone(cases: Cases, name: str) -> NDArray[np.int64]:
 def pairs_of(
     cases: Cases, name: str, sets: list[Judges], tried: list[Candidate]
 ) -> list[tuple[Judges, Judges]]:
-    """Return chains of two stages: each set, and a set that contains it; by confidence any other judge.
+    """Return chains of two stages: a set, then a set that contains it; by confidence, then any other judge.
 
-    Of many judges, votes of two are left out, as they rarely decide differently from one of the two. Chains
-    of two judges at once before a third come from the agreement cascades nearest to their front.
+    Of many judges, stages with votes of two judges are left out, as two votes rarely decide differently from
+    one judge alone. Chains that ask two judges at once before a third come from the agreement cascades near
+    the front of these cascades.
 
     `tried`: agreement cascades of three judges.
     """
@@ -160,9 +161,9 @@ def told_apart(cases: Cases) -> int:
 
 
 def promising_judges(cases: Cases, most: int) -> Judges:
-    """Return at most `most` judges: first those that no cheaper judge beats, then those with the least loss.
+    """Return at most `most` judges: first judges that no cheaper judge beats, then judges of least loss.
 
-    There is at most one for :data:`CASES_A_JUDGE` cases, as fewer cases cannot tell more judges apart.
+    The number is also limited by :func:`told_apart`.
     """
     most = min(most, told_apart(cases))
     if cases.n_judges <= most:
@@ -177,10 +178,10 @@ def promising_judges(cases: Cases, most: int) -> Judges:
 
 
 def near_front(found: Sequence[Candidate], most: int) -> list[Candidate]:
-    """Return the at most `most` policies nearest to the best one at some trade-off of loss and price.
+    """Return at most `most` policies, those nearest to the best policy at some trade-off of loss and price.
 
-    At each slope of the convex hull of loss and price a policy costs a share more than the best one; its
-    least share counts.
+    At each trade-off a policy costs some share more than the best policy. The least of its shares ranks a
+    policy.
     """
     if len(found) <= most:
         return list(found)
@@ -191,10 +192,10 @@ def near_front(found: Sequence[Candidate], most: int) -> list[Candidate]:
 
 
 def trade_offs(points: Floats, most: int) -> list[float]:
-    """Return trade-offs, each the worth of a step of price in steps of loss, at most `most`.
+    """Return at most `most` trade-offs: values of one unit of price, in units of loss.
 
-    They are slopes of the convex hull of loss and price, evenly spread; another corner is best at each.
-    `points`: loss and price, ``(n_points, 2)``.
+    The trade-offs are slopes of the convex hull of loss and price, taken evenly from all slopes. `points`:
+    loss and price, ``(n_points, 2)``.
     """
     order = points[np.lexsort((points[:, 1], points[:, 0]))]
     front = order[np.concatenate([[True], order[1:, 1] < np.minimum.accumulate(order[:, 1])[:-1]])]
@@ -217,9 +218,10 @@ def _slope(lossless: Floats, cheap: Floats) -> float:
 def confident_triples(cases: Cases, found: list[Candidate]) -> list[tuple[Judges, Judges, Judges]]:
     """Return cascades of three judges by confidence.
 
-    Of few judges all of them; of many, cascades of two with a third judge.
+    With few judges these are all cascades. With many judges, each cascade of two in `found` gets a third
+    judge.
 
-    `found`: policies that contain the cascades of two.
+    `found`: policies, among them cascades of two judges.
     """
     tells = {judge for (judge,) in stage_sets(cases, BY_CONFIDENCE)}
     orders: Iterator[Judges] = itertools.permutations(range(cases.n_judges), 3)
@@ -236,7 +238,7 @@ def confident_triples(cases: Cases, found: list[Candidate]) -> list[tuple[Judges
 
 
 def triples_of(found: list[Candidate], name: str, sets: list[Judges]) -> list[tuple[Judges, Judges, Judges]]:
-    """Return chains of three stages: chains of two on the front, with a set before, between or behind."""
+    """Return chains of three stages: a chain of two on the front, with a set before, between or behind."""
     known = list(dict.fromkeys(one.recipe.sets for one in found if one.recipe.learner == name))
     triples: dict[tuple[Judges, ...], None] = {}
     for chain in (one for one in known if len(one) == 2):
@@ -250,7 +252,7 @@ def triples_of(found: list[Candidate], name: str, sets: list[Judges]) -> list[tu
 def fallbacks_of(cases: Cases) -> list[tuple[Judges, Judges]]:
     """Return each judge that is silent in some case, with each judge that can replace it there.
 
-    Of many judges only the most promising ones.
+    With many judges, only the most promising judges are paired.
     """
     judges = promising_judges(cases, ALL_PAIRS_UP_TO)
     is_silent = (cases.answers.words == cases.answers.n_classes).any(axis=0)
@@ -268,7 +270,7 @@ UNLEARNED = {SINGLE, FALLBACKS, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR, CONF
 
 
 class Shape(NamedTuple):
-    """Shape of cases, with the families that are tried for it and the reason.
+    """Shape of cases, with the families of policies tried for cases of this shape, and the reason.
 
     Cheap and promising families come first.
     """
@@ -331,7 +333,7 @@ SHAPES = (
         "Pairs are learned where they agree well",
     ),
 )
-"""Shapes in order; the first one that holds is taken."""
+"""Shapes in the order of testing; the first shape that holds for the cases is taken."""
 
 
 def shape_of(cases: Cases) -> Shape:

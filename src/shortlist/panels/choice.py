@@ -54,7 +54,7 @@ from shortlist.runs.units import Work, run_units
 from shortlist.runs.workers import Unit, Where
 
 N_PARTS = 5
-"""Number of parts of few cases; each part measures panels that were chosen on the others."""
+"""Number of parts into which few cases are split; each part measures panels chosen on the other parts."""
 OWN_SHARE = 0.5
 """Share of a time limit for the search on all cases; the searches without each part share the rest."""
 
@@ -70,17 +70,17 @@ def choose_panels(
 ) -> PanelChoice:
     """Return the front of panels over the judges of a log.
 
-    Some cases are held out and measure, or panels are chosen anew without each part of the cases; see
-    :func:`shortlist.panels.panel_options.all_choose`. Cases of one group stay together.
+    Either some cases are held out to measure panels, or panels are chosen anew without each part of the
+    cases; see :func:`shortlist.panels.panel_options.all_choose`. Cases of one group stay together.
 
     `objectives`: names in :data:`shortlist.panels.objectives.OBJECTIVES`, price included; see `LEADING`
-    there. `budget`: its limit, or Ctrl-C, ends the search with the panels found so far. `test`: cases of
-    another log, which measure; all others then choose, except those that calibrate a promise. `workers`:
-    place of the repeated searches without each part of the cases; see
-    :func:`shortlist.runs.units.open_workers`. The answer does not depend on it.
+    there. `budget`: its limit, or Ctrl-C, ends the search with the panels found so far. `test`: another log,
+    whose cases measure the panels. The cases of `log` then choose panels, except cases that calibrate a
+    promise. `workers`: place of the repeated searches without each part of the cases; see
+    :func:`shortlist.runs.units.open_workers`. The result does not depend on the place.
 
-    Raises BadInputError if there are fewer than 20 cases of known truth, or only one class, or latency is an
-    objective that no log has.
+    Raises BadInputError if there are fewer than 20 cases of known truth, if there is only one class, or if
+    latency is an objective and the log has none.
     """
     options, budget = options or PanelOptions(), budget or Budget()
     check_panel_options(log, options, objectives)
@@ -122,9 +122,9 @@ _Question: TypeAlias = tuple[_Parts, list[str], PanelOptions, Sequence[str]]
 
 
 def _by_workers(asked: Sequence[_Question], budget: Budget, workers: Where) -> list[PanelChoice]:
-    """Return the choice on all cases, the first, and the choices without each part, each made by a worker.
+    """Return the choice on all cases, then the choices without each part; workers make the choices.
 
-    Each has as much time as in one process.
+    A choice has as much time as in one process.
     """
     share = (1 - OWN_SHARE) / N_PARTS
     limits = [
@@ -145,7 +145,7 @@ def _chosen_there(asked: _Question, budget: Budget) -> PanelChoice:
 
 
 def _with_few_decisions(choice: PanelChoice) -> PanelChoice:
-    """Return a choice with the decisions of its policies alone; all others would fill the memory."""
+    """Return a choice with the decisions of its own policies alone; all decisions would fill the memory."""
     recipes = [one.recipe for one in (*choice.found, *choice.of_two)]
     sets = {one for recipe in recipes for way in recipe.ways for one in way.sets}
     for decision in choice.cases.decisions.values():
@@ -155,14 +155,14 @@ def _with_few_decisions(choice: PanelChoice) -> PanelChoice:
 
 
 def measured_on_unseen(choice: PanelChoice, log: AnswerLog, test: AnswerLog) -> PanelChoice:
-    """Return a choice from a log that the cases of another log measure."""
+    """Return a choice made on `log` with the cases of `test`, another log, to measure its panels."""
     return replace(choice, test=unseen_cases(test, log), parts=(), is_tested=True)
 
 
 def _beside(
     unseen: AnswerLog, known: AnswerLog, options: PanelOptions
 ) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
-    """Return training cases, unseen cases that measure, and the calibration cases of a promise."""
+    """Return training cases, unseen cases to measure panels, and calibration cases of a promise if any."""
     if options.demand is None:
         return known, unseen, None
     chosen, _, calibration = split_cases(known, options)
@@ -205,7 +205,7 @@ def _chosen(
 def _promising(choice: PanelChoice, demand: Demand, max_stages: int, budget: Budget) -> PanelChoice:
     """Return the front of policies that keep a promise.
 
-    Candidates are ways to ask, and the points of the front without a promise.
+    Candidates are the points of the front without a promise, and ways to ask whose thresholds are still open.
     """
     fronts = [one.recipe for one in choice.found]
     ways = [*ways_to_ask(choice.cases, max_stages), *(one for one in fronts if one.router is not None)]
@@ -241,15 +241,15 @@ def _searched(
 
 
 DOUBLINGS = 4
-"""Number of doublings of the balanced weights: missed positives count from 1/16 to 16 times as much as false
-alarms.
+"""Number of doublings, and of halvings, of the balanced ratio of weights: a missed positive weighs from 1/16
+to 16 times as much as in the balanced pair.
 """
 FINEST_WEIGHT = 4
-"""Smaller one of two weights; the other one is rounded to a whole number."""
+"""Value of the smaller of two weights; the larger weight is rounded to a whole number."""
 
 
 def weights_of(n_positive: int, n_negative: int) -> list[tuple[int, int]]:
-    """Return weights of a missed positive and of a false alarm, from the balanced pair to both sides.
+    """Return pairs of weights, of a missed positive and of a false alarm, beginning with the balanced pair.
 
     >>> weights_of(50, 100)[:3]
     [(8, 4), (4, 4), (16, 4)]
@@ -272,8 +272,8 @@ def find_by_two_errors(
     """Return policies by missed positives, false alarms and price, and claims about the search.
 
     For each pair of weights of the two errors the front of loss and price is searched, completely or not.
-    Then the policies of all weights are compared. So every result is best at some weight and price; other
-    points are not searched. `cases`: of two classes.
+    Then the policies of all weights are compared. So every policy found is best at some pair of weights and
+    some price; other points are not searched. `cases`: of two classes.
     """
     n_positive = int((cases.truth == cases.positive).sum())
     weights = weights_of(n_positive, len(cases.truth) - n_positive)
@@ -299,14 +299,14 @@ def find_by_two_errors(
 
 
 def _is_idle(found: Candidate) -> bool:
-    """Return whether the last judges are paid although their answers never decide."""
+    """Return whether the last stage never decides, so that its judges are paid for nothing."""
     return found.recipe.thresholds[-1] == NEVER
 
 
 def _without_idle(searched: Searched, objectives: Sequence[str]) -> Searched:
-    """Return the result of a search without policies that pay for answers which never decide.
+    """Return the result of a search without policies that pay for answers without effect.
 
-    Where a person decides every case in the end, asking judges before gains nothing.
+    If a person decides every case that reaches the last stage, asking the judges of this stage gains nothing.
     """
     found, of_two, tried = (
         [one for one in every if not _is_idle(one)]
@@ -335,7 +335,7 @@ def _front(
 
 
 def _asked_at(recipe: Recipe, n_judges: int) -> list[int]:
-    """Return the first stage, from 1, that asks each judge, ``(n_judges,)``; 0: never."""
+    """Return the number of the first stage that asks each judge, ``(n_judges,)``: from 1, or 0 for never."""
     stages = [0] * n_judges
     longest = max(len(way.sets) for way in recipe.ways)
     for number in range(longest, 0, -1):
@@ -355,8 +355,8 @@ def _ordered(choice: PanelChoice) -> PanelChoice:
 def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> PanelChoice:
     """Return the front of the candidates that keep a demand, at one confidence level for all.
 
-    If none does, the front is the candidate most likely to keep the demand, which then answers no case.
-    `choice`: with the training and calibration cases; its own front is left out.
+    If no candidate keeps the demand, the front is the most likely candidate alone, which then answers no
+    case. `choice`: with the training and calibration cases; its own front is left out.
     """
     told = promised(found, demand)
     recipes = {recipe_of(found, place, is_promised=True): one for place, one in told}

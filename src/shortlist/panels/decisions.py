@@ -1,7 +1,8 @@
 """Decision on a case by the answers so far: by votes, by learned scores, or by the latest confidence.
 
-A decision names a class and its confidence, between 0 and 1. It names none without an answer. Of equal
-classes it names one only if that is requested; such a case has no confidence.
+A decision names a class and a confidence from 0 to 1. Without any answer a case is undecided. If classes are
+tied, the case is undecided too, unless a rule for ties is requested. The confidence of an undecided case is
+0.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ EQUAL = 1e-9
 """Difference up to which probabilities are equal, so that the order of their sums does not matter."""
 
 MOST_KNOTS, FEWEST_AT_KNOT = 10, 30
-"""Largest number of knots of a judge's confidence, and least number of cases at each; few cases have two
+"""Largest number of knots of a curve, and least number of cases at each knot; a judge with few cases has two
 knots.
 """
 
@@ -46,7 +47,7 @@ UNANSWERED, FIRST, LATEST = "unanswered", "first", "latest"
 TIES = (UNANSWERED, FIRST)
 """Treatment of equal votes: no decision, or the first of the equal classes.
 
-Agreement cascades take the latest: the class of the last judge that gave one of them.
+Agreement cascades take the latest of the equal classes, by the order in which judges are asked.
 """
 
 
@@ -119,9 +120,9 @@ class ConfidenceScale:
         return ConfidenceScale(tuple(self.curves[judge] for judge in judges))
 
     def told_as(self, judge: int, value: float) -> float:
-        """Return the confidence of a judge at a value of the scale.
+        """Return the confidence that a judge reports where the scale has a given value.
 
-        The values must rise with the confidence.
+        The judge's values must rise with its confidence.
         """
         curve = self.curves[judge]
         return value if curve is None else float(np.interp(value, curve.values, curve.knots))
@@ -140,12 +141,13 @@ class ConfidenceScale:
 def confidence_scale(log: AnswerLog) -> ConfidenceScale:
     """Return the scale of the confidences of a log, learned from its cases of known truth.
 
-    In a log of scores alone, where a judge's answer is taken by its confidence, the value is the confidence
-    itself. Between 0 and 1 it stays; otherwise it is stretched from 0.5, the least, to 1, the largest. It is
-    0 where none is given. In other logs the cases of a judge are cut, by rising confidence, into parts of
-    about equal size. Each part is a knot at its middle confidence, with the log-odds of its share of right
-    answers. So values need not rise: some judges give the probability of one class, and are credible at both
-    ends.
+    In a log of scores alone, confidences of a judge from 0 to 1 stay as they are. Other confidences are
+    mapped linearly: the least to 0.5, the largest to 1. A missing confidence becomes 0.
+
+    In other logs the cases of a judge are sorted by confidence, and cut into parts of about equal size. Each
+    part gives a knot at its middle confidence; the value is the log-odds of the part's share of right
+    answers. So values need not rise with confidence: some judges report the probability of one class, and are
+    credible at both ends.
     """
     if log.confidence is None:
         return ConfidenceScale((None,) * len(log.judges))
@@ -160,9 +162,9 @@ def confidence_scale(log: AnswerLog) -> ConfidenceScale:
 
 
 def _plain_curve(sure: Floats) -> Curve | None:
-    """Return a curve that keeps confidences from 0 to 1, or stretches others to 0.5 to 1.
+    """Return a curve that keeps confidences between 0 and 1, or maps other confidences to 0.5 to 1.
 
-    None if all are equal.
+    None if all confidences are equal.
     """
     if not len(sure) or sure.min() == sure.max():
         return None
@@ -205,9 +207,9 @@ class JudgesDecision(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class JudgeVotes:
-    """Votes of judges, which decide for the class with most of them, or with more than half.
+    """Votes of judges: the class with most votes wins, or the class with more than half of the votes.
 
-    Equal classes are not decided, unless `ties` asks for the first or the latest of them.
+    A tie is not decided, unless `ties` asks for the first or the latest of the tied classes.
 
     `votes`: number of votes of each judge. `rule`: ``"plurality"`` or ``"majority"``. `missing`:
     ``"ignored"``, or ``"counted"`` if silent votes count in the denominator. `ties`: ``"unanswered"``,
@@ -243,10 +245,10 @@ class JudgeVotes:
 class ScoreTable:
     """Scores that every answer adds to each class.
 
-    The softmax of their sums is the probability of each class.
+    The softmax of the summed scores gives the probability of each class.
 
-    Logistic regression over label and confidence decides so, and also the model of Dawid and Skene, whose
-    scores are logarithms of the rates of each answer to cases of each class.
+    Logistic regression over labels and confidences has this form. So has the model of Dawid and Skene: its
+    scores are logarithms of the rate of each answer to cases of each class.
 
     `weights`, in one array: the bias, ``(n_classes,)``; the score of each answer, ``(n_judges, n_classes + 1,
     n_classes)``, with silence as the last answer; and the score per unit of confidence, ``(n_judges,
@@ -294,7 +296,7 @@ Fitted = JudgeVotes | ScoreTable
 
 
 def decided_by_folds(parts: Sequence[Fitted], answers: Heard, fold: NDArray[np.int64]) -> Decided:
-    """Decide each case by the decision of its fold; all of them have the same judges and kind.
+    """Decide each case by the decision of its fold; all decisions have the same judges and kind.
 
     `fold`, ``(n_cases,)``: index in `parts`.
     """

@@ -33,16 +33,16 @@ from shortlist.results.intervals import MARGIN
 from shortlist.results.objective import Limit
 
 Row = Mapping[str, Any]
-"""Facts about a point, a judge, or a policy of two, as in :class:`PanelReport`."""
+"""Facts about a point, a judge, or a policy of at most two judges, as in :class:`PanelReport`."""
 
 MOST_BUDGETS = 10
 
 
 class Way(NamedTuple):
-    """Shares of all cases that take one way, by stage.
+    """Cases that take one way through a panel, as shares of all cases.
 
-    `share`: share of the cases on this way. `reached`, `answered`: for each stage, the share of cases that
-    reach it, and that it answers.
+    `share`: share of cases on this way. `reached`: share of cases that reach each stage. `answered`: share of
+    cases that each stage answers.
     """
 
     share: float
@@ -54,23 +54,24 @@ class Way(NamedTuple):
 class PanelReport:
     """Panel with the facts about it.
 
-    `ways`: shares of the cases that measure, for each way: that of cases a router cannot assign, or of all
-    cases without a router, and each branch. `verdict`: the panel against the best single judge on these
-    cases. `facts`: plain values for JSON, text and page.
+    `ways`: shares of the measuring cases on each way: first the way of cases outside every branch (all cases
+    if there is no router), then each branch. `verdict`: the panel against the best single judge on the
+    measuring cases. `facts`: plain values for JSON, text and page.
 
-    Among them: `point`, its number on the front, None for the best single judge. `front`: for each point
-    ``number``, its objectives by name, ``latency`` or None, ``promised`` or None, and ``stages`` in words.
-    They are measured on the training cases, the first objective less its optimism
+    Some of the facts: `point`: number of the panel on the front; None for the best single judge. `front`: for
+    each point ``number``, its objectives by name, ``latency`` or None, ``promised`` or None, and ``stages``
+    in words. Points are measured on the training cases; the first objective is reduced by its optimism
     (:mod:`shortlist.panels.optimism`). `judges`: the same for each judge by ``name``. `cascades_of_two`: the
-    same for each policy of at most two judges that no other such policy beats. `is_corrected`: whether the
-    front is less its optimism. `router_refused`: reason why there is no router although columns were named.
+    same for each policy of at most two judges that no other such policy beats. `is_corrected`: whether
+    optimism was subtracted from the front. `router_refused`: reason why there is no router although columns
+    were named.
 
-    `held_out`: :class:`shortlist.panels.figures.PanelFigures`. `single`: the same of the best single judge.
-    `best_of_all`: the same of the best of all judges, where limits exclude it. `n_parts`: number of parts of
-    nested cross-validation; 0 where other cases measure. `is_tested`: whether these are of another log.
-    `instead`: for a single judge, the sentence about the panel that it replaces. `break_even`: see
-    :func:`break_even_prices`. `notes`: missing values in the log. `claims`: the searched policies. `bound`:
-    see :func:`shortlist.panels.recipes.bound_at`.
+    `held_out`: :class:`shortlist.panels.figures.PanelFigures`. `single`: figures of the best single judge
+    within the limits. `best_of_all`: figures of the best of all judges, if limits exclude this judge.
+    `n_parts`: number of parts of nested cross-validation; 0 where other cases measure. `is_tested`: whether
+    the measuring cases are of another log. `instead`: for a single judge, the sentence about the panel that
+    it replaces. `break_even`: see :func:`break_even_prices`. `notes`: missing values in the log. `claims`:
+    the searched policies. `bound`: see :func:`shortlist.panels.recipes.bound_at`.
     """
 
     panel: Panel
@@ -89,11 +90,11 @@ def panel_report(
     margin: float = MARGIN,
     instead: str = "",
 ) -> PanelReport:
-    """Return the facts about a point of a front of panels that was picked within some limits.
+    """Return the facts about a point of a front; the point was picked within `limits`.
 
     `point`: None for the best single judge within the limits, which need not be on the front. `margin`:
-    largest loss against that judge that is as good, in the objective. `instead`: sentence about the panel
-    that a single judge replaces.
+    largest difference in the objective at which a panel that is worse than that judge counts as equally good.
+    `instead`: sentence about the panel that a single judge replaces.
     """
     if point is None:
         found = single_found(choice, best_single(choice, limits))
@@ -193,7 +194,7 @@ def _facts(
 
 
 def _one_answer(choice: PanelChoice, told: Verdict) -> dict[str, Any] | None:
-    """Return the best constant answer to every case where the single judge is no better; otherwise None."""
+    """Return the best constant answer if it beats the single judge on the hold-out cases; otherwise None."""
     if choice.cases.is_open or choice.guarantees:
         return None
     scoring = choice.scoring(choice.test)
@@ -204,7 +205,7 @@ def _one_answer(choice: PanelChoice, told: Verdict) -> dict[str, Any] | None:
 
 
 def _way_facts(panel: Panel, ways: Sequence[Way]) -> dict[str, Any]:
-    """Return the stages of a panel, its router and the share of open cases, with the shares of the cases."""
+    """Return the stages, the router and the final treatment of cases of a panel, with shares of the cases."""
     left = max(0.0, round(1 - sum(sum(way.answered) for way in ways), 9))
     stages, router = [_stages_facts(panel, number, way) for number, way in enumerate(ways)], None
     if panel.router is not None:
@@ -224,7 +225,7 @@ def _way_facts(panel: Panel, ways: Sequence[Way]) -> dict[str, Any]:
 
 
 def ways_of(panel: Panel, log: AnswerLog) -> tuple[Way, ...]:
-    """Return the shares of the cases of a log by stage, for each of the ways of a panel."""
+    """Return the ways of a panel, with the shares of a log's cases at each stage."""
     outcome = panel.run(log)
     ways = []
     for number, stages in enumerate(panel.ways):
@@ -300,7 +301,7 @@ def _is_agreement(decision: JudgesDecision) -> bool:
 
 
 def _unequal_votes(panel: Panel, decision: JudgesDecision) -> dict[str, int] | None:
-    """Return the number of votes of each judge so far, where one has more than one vote."""
+    """Return the number of votes of each judge so far if some judge has more than one; otherwise None."""
     if not isinstance(decision, JudgeVotes) or {*decision.votes} <= {1} or len(decision.judges) < 2:
         return None
     pairs = zip(decision.judges, decision.votes, strict=False)
@@ -319,15 +320,16 @@ def calls_of(panel: Panel, outcome: Outcome, judges: tuple[str, ...]) -> Floats:
 
 
 def break_even_prices(choice: PanelChoice, own: Candidate) -> dict[str, dict[str, Any]]:
-    """Return the price of each judge at which another policy would replace one, by name.
+    """Return for each judge, by name, the price at which another policy would replace `own`.
 
-    Other policies are those of the front, single judges, and those of at most two judges that no other such
-    policy dominates; not all that the search has tried. Where latency is an objective, they are no slower.
-    Under a promise they are the policies of the front that keep it.
+    Other policies are the points of the front, the single judges, and undominated policies of at most two
+    judges, but not every policy of the search. If latency is an objective, slower policies are left out.
+    Under a promise only points of the front that keep the promise count.
 
-    `prices`, which it returns: ``now``, the price now, and ``up_to``, the price above which another policy
-    that loses no more is cheaper; None if none ever is. For a judge that is not asked: ``below``, the price
-    under which a policy that asks it is cheaper. Empty where nothing has a price.
+    The facts of a judge are ``now``, its price now, and ``up_to``: above this price another policy with no
+    more loss is cheaper; None if no policy ever is. A judge that `own` does not ask has ``below`` instead of
+    ``up_to``: under this price a policy that asks the judge is cheaper. The result is empty if nothing has a
+    price.
     """
     now = choice.chosen.prices.mean(axis=0)
     if not now.any():
@@ -375,9 +377,9 @@ def what_one_gets(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return the best point of the front, and the best single judge, for round budgets per case.
 
-    They keep the requested limits, except limits on the price. The budgets go up to about twice the price of
-    the panel, and the last one pays for the dearest point. A budget that buys the same point as the one
-    before is left out.
+    Points and judges keep the requested limits, except limits on the price. The budgets go up to about twice
+    the price of the panel; the last budget pays for the dearest point. A budget is left out if it buys the
+    same point as the budget before.
     """
     rows: list[dict[str, Any]] = []
     kept = [limit for limit in limits if limit.name != PRICE]
@@ -407,7 +409,7 @@ def _best(rows: Sequence[Mapping[str, Any]], objective: str, budget: float) -> M
 
 
 def round_budgets(prices: Sequence[float]) -> list[float]:
-    """Return at most ten budgets per case: multiples of 1, 2 or 5 times a power of ten, up to a price.
+    """Return at most ten budgets per case: multiples of 1, 2 or 5 times a power of ten, up to `prices`.
 
     >>> round_budgets([0.4, 17.0]), round_budgets([0.0])
     ([2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0], [])

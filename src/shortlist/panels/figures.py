@@ -22,14 +22,14 @@ from shortlist.results.intervals import (
 
 @dataclass(frozen=True, eq=False)
 class Rechosen(Panel):
-    """Panel with an outcome that is not its own on some cases.
+    """Panel with an outcome that a plain run of the panel would not give.
 
     `outcome`: outcome of nested cross-validation, or of the surest answers alone. `own`: outcome of the panel
     itself on its training cases, out of fold; `folds`: fold of each case, ``(n_cases,)``. With `own`, the
-    reported price is that of the panel itself, with the wider of the intervals over cases and over folds. The
-    interval of the accuracy then reaches up to its own accuracy. Panels chosen on fewer cases are right less
-    often than the panel; the panel itself is right more often on its training cases than on others.
-    `possible_prices`: least and largest price of a case, ``(1,)`` each.
+    reported price is the price of the panel itself. The interval of the price is the wider of two: over
+    cases, and over folds. The interval of the accuracy then reaches up to the accuracy of `own`. Reasons:
+    panels chosen on fewer cases are right less often than the panel, and the panel is right more often on its
+    training cases than on new cases. `possible_prices`: least and largest price of a case, ``(1,)`` each.
     """
 
     outcome: Outcome | None = None
@@ -52,15 +52,15 @@ class PanelFigures:
     right. `n_different`: number of different cases. `answered`, `answered_interval`: share of the cases that
     the judges answer, and Wilson's interval at 95 %. `of_answers`: whether accuracy is a share of the
     answers, as under a promise, where a missing answer is no mistake. `objective`: ``accuracy``,
-    ``error-cost`` or ``balanced-accuracy``. `value`, `value_interval`: the objective, and its interval at 95
-    %: that of the accuracy, or one like that of the price. `accuracy`, `accuracy_interval`: share of right
-    cases, or of right answers, and Wilson's interval at 95 %; a lower promise replaces its lower end.
-    `price`, `price_interval`: mean price as paid, and its interval at 95 %: a normal one, or by an exact tail
-    where all cases cost the same; see :func:`shortlist.results.intervals.interval_of_mean`. `latency`: mean
-    seconds. `ended`: share of the cases that each stage ends. `recall`: share of right answers for each
-    class; None without a case of it. Empty for open answers. `errors`: recall and specificity where they are
-    objectives, and Wilson's intervals as ``recall_interval`` and ``specificity_interval``; None without cases
-    of the class.
+    ``error-cost`` or ``balanced-accuracy``. `value`, `value_interval`: value of the objective, and its
+    interval at 95 %. The interval is computed like the interval of the accuracy, or like the interval of the
+    price. `accuracy`, `accuracy_interval`: share of right cases, or of right answers, and Wilson's interval
+    at 95 %; a lower promise replaces its lower end. `price`, `price_interval`: mean price as paid, and its
+    interval at 95 %: a normal interval, or by an exact tail if all cases cost the same; see
+    :func:`shortlist.results.intervals.interval_of_mean`. `latency`: mean seconds. `ended`: share of the cases
+    that each stage ends. `recall`: share of right answers for each class; None for a class without cases.
+    Empty for open answers. `errors`: recall and specificity where they are objectives, and Wilson's intervals
+    as ``recall_interval`` and ``specificity_interval``; None without cases of the class.
     """
 
     n_cases: int
@@ -146,7 +146,7 @@ def _wilson(n_right: int, n: int, share_different: float) -> Interval:
 
 
 def possible_prices(panel: Panel, log: AnswerLog) -> tuple[Floats, Floats]:
-    """Return the least price of a case, of its first stage, and the largest, of all stages and a person."""
+    """Return the least price of each case (its first stage), and the largest (all stages and a person)."""
     if isinstance(panel, Rechosen):
         return panel.possible_prices
     paid = log.paid[:, [log.judges.index(name) for name in panel.judges]]

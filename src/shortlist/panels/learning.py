@@ -33,7 +33,9 @@ GRADIENT = 3e-4
 """Largest entry of the gradient of the mean loss at which a fit ends."""
 MOST_STEPS = 200
 MOST_ROWS = 8000
-"""Largest number of cases of a fit, evenly spread; more would change the weights by less than chance."""
+"""Largest number of cases of a fit, taken evenly from all; more cases would change the weights by less than
+chance.
+"""
 PSEUDO_COUNT = 0.5
 """Number added to each count of an answer to cases of a class."""
 EM_ROUNDS = 30
@@ -50,7 +52,7 @@ VOTING = (VOTES, WEIGHTED)
 PRUNED = "pruned-votes"
 """Name of the decision with one vote for each judge of a committee that exact pruning chose.
 
-Out of fold it is the committee chosen again without the fold.
+Out-of-fold decisions are by the committee that was chosen again without the fold.
 """
 
 POOLED = (*VOTING, DAWID_SKENE)
@@ -60,7 +62,7 @@ UNSCORED = (*VOTING, PRUNED, AGREEMENT)
 """Decisions without learned scores of answers."""
 
 COUNTING = JudgeVotes((), ())
-"""Votes of no judge, as a template of the rules of counting."""
+"""Template of the rules of counting votes, without judges."""
 
 Learner = Callable[[tuple[int, ...], Heard, NDArray[np.int64], JudgeVotes], Fitted]
 """Function from judges, their answers, the truth, and rules of counting to their decision."""
@@ -152,10 +154,10 @@ def fit_weighted_votes(
 ) -> JudgeVotes:
     """Return votes of each judge by its share of right answers, with the rules of `counting`.
 
-    A judge that is right with probability p, of k classes, has log((k - 1) p / (1 - p)) in units of a
-    quarter, rounded. These weights are the best if judges err independently, and in every wrong class alike
-    (:cite:t:`NitzanParoush1982` for two classes). A judge that is right no more often than by chance has
-    none; nor has a judge that is always silent.
+    With k classes, a judge that is right with probability p has log((k - 1) p / (1 - p)) votes, counted in
+    quarters and rounded. These weights are optimal if judges err independently, and give all wrong classes
+    equally often (:cite:t:`NitzanParoush1982` for two classes). A judge has no vote if it is right no more
+    often than by chance, or is always silent.
 
     >>> answers = Heard(np.array([[0, 1]] * 8 + [[0, 0]] * 2), np.zeros((10, 2)), 2)
     >>> fit_weighted_votes((0, 1), answers, np.zeros(10, dtype=np.int64)).votes
@@ -171,9 +173,9 @@ def fit_weighted_votes(
 
 
 def learned_by(names: Iterable[str]) -> list[str]:
-    """Return the learners by which chains of learned scores are searched.
+    """Return the learners whose scores decide the chains of stages that are searched.
 
-    With logistic regression among them, the model of Dawid and Skene decides committees alone.
+    If logistic regression is among `names`, the model of Dawid and Skene decides committees only, not chains.
 
     >>> learned_by(("agreement", "votes", "dawid-skene")), learned_by(("votes", "dawid-skene", "logistic"))
     (['dawid-skene'], ['logistic'])
@@ -209,7 +211,7 @@ def _table_of(judges: tuple[int, ...], said: list[Floats], of_class: Floats) -> 
 
 
 def _diagonal(n_classes: int) -> Floats:
-    """Return the numbers added to counts: twice as much where the answer is the class."""
+    """Return the numbers added to counts, ``(n_classes, n_classes)``; twice as large for the right answer."""
     return np.ones((n_classes, n_classes)) + np.eye(n_classes)
 
 
@@ -229,16 +231,16 @@ def folds_of(log: AnswerLog, n_folds: int, seed: int) -> NDArray[np.int64]:
 
 
 class LimitPassedError(Exception):
-    """Limit that ended a search while a decision was learned; earlier results stay."""
+    """Error that stops the learning of a decision when a limit ends the search; earlier results stay."""
 
 
 class Judged(NamedTuple):
     """Decision of some judges, fitted on all cases, and the out-of-fold decisions about each case.
 
-    `decided`: out of fold. `ordering`: decisions whose confidences thresholds compare. With confidences of
-    the judges it equals `decided`. Labels alone make equal answers equally sure only within a fold, and a
-    threshold across folds would mean nothing; then it equals `written`. `written`: decisions of the fit on
-    all cases, by which a panel pays on these cases.
+    `decided`: out-of-fold decisions. `written`: decisions of the fit on all cases, by which a panel pays on
+    these cases. `ordering`: decisions whose confidences are compared with thresholds. If judges report
+    confidences, `ordering` equals `decided`. Otherwise `ordering` equals `written`: without confidences equal
+    answers are equally sure only within a fold, so a threshold across folds would mean nothing.
     """
 
     decision: JudgesDecision
@@ -252,9 +254,9 @@ class OutOfFold:
 
     `answers`: with a column for each judge. `truth`, ``(n_cases,)``. `folds`, ``(n_cases,)``. `learner`: one
     of ``"logistic", "dawid-skene", "votes", "weighted-votes", "pruned-votes", "agreement", "confidence"``.
-    Pruned votes of committees without a call of :meth:`chosen_again` are plain votes. `without`: for each
-    fold the answers to all cases, with the confidence scale learned without that fold. `counting`: rules of
-    counting votes.
+    Pruned votes of a committee are plain votes until :meth:`chosen_again` is called for the committee.
+    `without`: the answers to all cases once for each fold, with the confidence scale learned without this
+    fold. `counting`: rules of counting votes.
     """
 
     def __init__(
@@ -291,7 +293,7 @@ class OutOfFold:
             raise LimitPassedError
 
     def keep(self, sets: Collection[tuple[int, ...]]) -> None:
-        """Forget the decisions of all other sets of judges, so that few are sent to another process."""
+        """Forget the decisions of all sets of judges except `sets`; few are then sent to another process."""
         self._known = {chosen: one for chosen, one in self._known.items() if chosen in sets}
 
     def of(self, judges: Iterable[int]) -> Judged:
@@ -327,10 +329,10 @@ class OutOfFold:
         return [np.flatnonzero(self._fold == fold) for fold in range(len(self._without))]
 
     def chosen_again(self, chosen: tuple[int, ...], without: Sequence[tuple[int, ...]]) -> None:
-        """Let a committee of pruned votes decide the cases of each fold by the one chosen without it.
+        """Let pruned votes decide the cases of each fold by the committee chosen without this fold.
 
-        A known committee stays unchanged. `chosen`: committee chosen on all cases. `without`: committee
-        chosen without each fold.
+        The call has no effect if the committee is known already. `chosen`: committee chosen on all cases.
+        `without`: committees chosen without each fold, in the order of the folds.
         """
         assert self.learner == PRUNED
         if chosen in self._known:
@@ -344,8 +346,8 @@ class OutOfFold:
     def _fitted(self, chosen: tuple[int, ...]) -> list[Fitted]:
         """Return the fit on all cases, then the fits without each fold.
 
-        Votes and scores of Dawid and Skene do not depend on the other judges, so they are fitted once for
-        all.
+        Votes and scores of Dawid and Skene do not depend on the other judges, so they are fitted once per
+        judge.
         """
         if self.learner == LOGISTIC:
             return self._fits(chosen)

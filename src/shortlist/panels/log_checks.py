@@ -27,7 +27,7 @@ SILENT, UNASKED = -1, -2
 def answers_right(
     answers: NDArray[np.int64], truth: NDArray[np.int64], right: NDArray[np.bool_] | None
 ) -> NDArray[np.bool_]:
-    """Return the mask of right answers: by the log's scores, or without them if the answer is the truth."""
+    """Return the mask of right answers: by the log's scores if given, or else by equality with the truth."""
     return np.asarray((answers == truth[:, None]) & (answers >= 0)) if right is None else right
 
 
@@ -39,11 +39,11 @@ def scored_codes(
 ) -> NDArray[np.int64]:
     """Return the truth where a decided class is right by the log's scores, and otherwise another code.
 
-    A decision that is the truth but scored wrong counts as no answer. A class that no judge answered, which
-    only a learned decision can take, has no score, and is right if it is the truth.
+    A decision that is the truth but scored wrong counts as no answer. Only a learned decision can take a
+    class that no judge answered. This class has no score, and is right if it is the truth.
 
     `codes`: class index decided for each case, ``(n_cases,)``; below 0 without a decision. `answers`,
-    `right`, ``(n_cases, n_judges)``; without scores the codes stay unchanged.
+    `right`: of shape ``(n_cases, n_judges)``. If `right` is None, the codes stay unchanged.
 
     >>> codes, answers = np.array([0, 1, 1]), np.array([[0, 1], [0, 1], [0, 0]])
     >>> scored_codes(codes, answers, np.array([1, 1, 1]), np.array([[True, False]] * 3)).tolist()
@@ -58,7 +58,7 @@ def scored_codes(
 
 
 NO_RIGHT_ANSWER = "another answer"
-"""Label of the truth where no answer to a case is right by the scores, and no judge ever gives the target."""
+"""Label of the truth of a case if no answer is right by the scores and no judge ever gives the target."""
 
 RIGHT_ABOVE = 0.5
 """Score, from 0 to 1, above which an answer is right."""
@@ -88,11 +88,11 @@ def by_scores(
     *,
     above: float = RIGHT_ABOVE,
 ) -> Scored | None:
-    """Return the truth by the log's own scores; None where texts say the same.
+    """Return the truth by the log's own scores; None if scores and targets agree on the right answers.
 
     Equal answers to one case are right together; if their scores differ, the majority counts. An answer
-    without a score is right if it is the target. The truth of a case is its target if any judge gives it in
-    any case, and otherwise the answer of the first right judge.
+    without a score is right if it is the target. The truth of a case is its target if any judge gives this
+    answer in any case. Otherwise the truth is the answer of the first right judge.
 
     `scores`: from 0 to 1, NaN without one, ``(n_cases, n_judges)``. `codes`: indices of the answers in
     `labels`; below 0 without one. `target`: index of the target, ``(n_cases,)``; -1 where unknown. `cases`:
@@ -143,9 +143,9 @@ def by_scores(
 def _alike(
     right: NDArray[np.bool_], told: NDArray[np.bool_], codes: NDArray[np.int64], cases: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], int]:
-    """Return the mask of right answers, made the same for equal answers to a case.
+    """Return the mask of right answers, after equal answers to a case were made right or wrong together.
 
-    Also return the number of cases where it was not.
+    Also return the number of cases in which equal answers differed.
     """
     rows, _ = np.nonzero(told)
     pairs = np.column_stack([cases[rows], codes[told]])
@@ -259,7 +259,9 @@ def checked_groups(given: ArrayLike | None, cases: NDArray[Any]) -> NDArray[np.i
 
 
 FEWEST_COPIED = 20
-"""Number of cases of known truth; with fewer, a judge may well be right on all of them."""
+"""Least number of cases of known truth for a note on judges that are always right; with fewer cases, a judge
+may well be right on all.
+"""
 
 
 def log_notes(
@@ -274,8 +276,8 @@ def log_notes(
 ) -> list[str]:
     """Return sentences on missing truths, calls and answers, and on answers that are no class.
 
-    Codes of answers and truths below 0 are no classes. `wins`: mask of the right answers. `told_apart`: words
-    that another note reports.
+    Codes of answers and truths below 0 are no classes. `wins`: mask of the right answers. `told_apart`:
+    answers that another note reports.
     """
     silent = int((answers < 0).sum()) - n_unasked - unknown.total()
     every = f"{counted(answers.size, 'answer')}"

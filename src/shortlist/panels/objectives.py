@@ -32,7 +32,7 @@ class Summed(Protocol):
 
     @property
     def loss(self) -> int:
-        """Cost of its mistakes in all cases."""
+        """Cost of the policy's mistakes, summed over all cases."""
 
     @property
     def price(self) -> int:
@@ -54,14 +54,15 @@ AnySummed = TypeVar("AnySummed", bound=Summed)
 class PanelObjective:
     """Objective of panels, with its order, its value and its figure.
 
-    `sense`: ``"max"`` or ``"min"``. `step`: function from a policy to the number by which one dominates
-    another; less is better. `value`: function from a policy, the mask of positive training cases, and the
+    `sense`: ``"max"`` or ``"min"``. `step`: function from a policy to the number that is compared for
+    dominance; less is better. `value`: function from a policy, the mask of positive training cases, and the
     steps of price per unit to the value per case. `figure`: name of the figure on hold-out cases; with
     ``_interval`` the name of its interval at 95 %. `interval`: how the interval is computed. `is_class`:
-    class of two whose share of right answers it is: 1 the positive one, 0 the other; None for another
-    objective. `is_share`: whether differences are reported in points. `is_leading`: whether panels are
-    compared by it; otherwise it only follows such objectives. `is_exhausted`: whether the search of few
-    judges visits every policy that may be best in it, so that a front can be complete.
+    class whose share of right answers is the objective: 1 for the positive class, 0 for the negative class;
+    None for all other objectives. `is_share`: whether differences are reported in points. `is_leading`:
+    whether panels are compared by the objective; otherwise it only follows leading objectives.
+    `is_exhausted`: whether the search of few judges visits every policy that may be best in the objective, so
+    that a front can be complete.
     """
 
     sense: str
@@ -117,7 +118,7 @@ LEADING = {(ACCURACY,): ACCURACY, (ERROR_COST,): ERROR_COST, (RECALL, SPECIFICIT
 
 
 def leading(objectives: Sequence[str]) -> tuple[str, ...]:
-    """Return the objectives by which panels are compared, those before the price."""
+    """Return the objectives by which panels are compared: all before the price."""
     return tuple(name for name in objectives if OBJECTIVES[name].is_leading)
 
 
@@ -137,7 +138,7 @@ def in_text(name: str) -> str:
 
 
 def sign_of(measure: str) -> int:
-    """Return 1 if more is better, -1 for a cost."""
+    """Return 1 for a measure of which more is better, -1 for a cost."""
     return -1 if measure in OBJECTIVES and OBJECTIVES[measure].sense == "min" else 1
 
 
@@ -156,7 +157,7 @@ def values_of(objectives: Sequence[str], found: Summed, positive: Mask, steps: i
 
 
 def undominated(found: Sequence[AnySummed], objectives: Sequence[str] = (ACCURACY, PRICE)) -> list[AnySummed]:
-    """Return the non-dominated policies, best in the first objective first; of equals the first one stays."""
+    """Return the non-dominated policies, the best in the first objective first; of equals the first stays."""
     if not found:
         return []
     steps = [OBJECTIVES[name].step for name in objectives]
@@ -185,9 +186,9 @@ def figure_of(figures: Mapping[str, Any], name: str) -> tuple[float | None, Inte
 class Scoring:
     """Costs of mistakes under a measure.
 
-    `objective`: ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `losses`: loss of each decision, with
-    no decision as last row, by true class, ``(n_classes + 1, n_classes)``. For balanced accuracy both classes
-    have the same weight on the log at hand; `positive` is the class of recall.
+    `objective`: ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `losses`: loss of each decision (rows;
+    the last row is no decision) in each true class (columns), ``(n_classes + 1, n_classes)``. For balanced
+    accuracy both classes have the same weight on the log at hand; `positive` is the class of recall.
     """
 
     objective: str

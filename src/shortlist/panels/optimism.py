@@ -11,8 +11,8 @@ from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.recipes import Candidate
 
 LEAST_NEIGHBOURS = 2
-"""Least number of points on each side, by price, over which optimism is averaged; a quarter of all if
-more.
+"""Least number of neighbours by price, on each side of a point, over which optimism is averaged; a quarter of
+all points if this is more.
 """
 
 
@@ -23,7 +23,8 @@ def without_optimism(choice: PanelChoice) -> PanelChoice:
     more than two objectives stay unchanged, as their points have no neighbours by price. So do fronts of
     promises, which have passed a test.
 
-    Takes as long as running every point of the front, or of those found without each part, once.
+    Takes as long as running every measured point once: the points of the front, or of the fronts found
+    without each part.
     """
     name = choice.front.names[0]
     is_plain = name in {ACCURACY, ERROR_COST} and len(choice.front.names) == 2
@@ -79,7 +80,7 @@ def _of_two(choice: PanelChoice) -> tuple[Candidate, ...]:
 def _optimism(choice: PanelChoice, found_in: Found) -> Floats:
     """Return the optimism of policies, ``(n_policies,)``.
 
-    It comes from hold-out cases, or from choices without each part.
+    The optimism comes from hold-out cases, or from choices without each part.
     """
     if not choice.parts:
         return _told_less_true(choice, found_in(choice))
@@ -98,7 +99,7 @@ def _optimism(choice: PanelChoice, found_in: Found) -> Floats:
 
 
 def _told_less_true(choice: PanelChoice, found: tuple[Candidate, ...]) -> Floats:
-    """Return for each policy its value on the training cases minus that on the cases that measure."""
+    """Return for each policy its value on the training cases minus its value on the measuring cases."""
     scoring, sign = choice.scoring(choice.test), sign_of(choice.front.names[0])
     panels = [choice.of_recipe(one.recipe) for one in found]
     true = [scoring.value(float(scoring.of(one.run(choice.test), choice.test).mean())) for one in panels]

@@ -23,14 +23,15 @@ class PanelChoice:
     """Front of panels, the policy behind each of its points, and the cases of each kind.
 
     `front`: accuracy, or the cost of errors, and price and perhaps latency, on the training cases, out of
-    fold for learned decisions. Its decisions are the stage in which each judge is asked, 0: never. `found`:
-    policy of each point. `chosen`, `test`, `calibration`: training cases, cases that measure, and cases that
-    set thresholds of promises, if any. Of the last there is one row of each group, as the tests behind a
-    promise need independent rows. `claims`: sentences on complete and incomplete searches. `of_two`: policies
-    of at most two judges that no other such policy dominates. `of_two_values`: their first objective, minus
-    its optimism. `guarantees`: guarantee of each point, under a promise. `steps`: steps of price per unit.
-    `parts`: if all cases choose, one choice for each part of the cases; it is made without the part, which is
-    its `test`. `is_tested`: whether `test` has cases of another log.
+    fold for learned decisions. The decision vector of a point holds, for each judge, the stage that asks the
+    judge; 0 if none does. `found`: policy of each point. `chosen`, `test`, `calibration`: training cases,
+    cases that measure, and cases that set thresholds of promises, if any. The calibration cases have one row
+    of each group, as the tests behind a promise need independent rows. `claims`: sentences on complete and
+    incomplete searches. `of_two`: policies of at most two judges that no other such policy dominates.
+    `of_two_values`: first objective of the policies in `of_two`, minus its optimism. `guarantees`: guarantee
+    of each point, under a promise. `steps`: steps of price per unit. `parts`: if all cases choose, one choice
+    for each part of the cases; it is made without the part, which is its `test`. `is_tested`: whether `test`
+    has cases of another log.
     """
 
     front: Front
@@ -122,7 +123,7 @@ def keeps(choice: PanelChoice, found: Candidate, limits: Sequence[Limit]) -> boo
 def best_single(choice: PanelChoice, limits: Sequence[Limit] = ()) -> int:
     """Return the index of the judge with the least loss on the training cases; of equals the cheapest.
 
-    Judges within the limits come before all others.
+    A judge outside the limits is returned only if no judge is within the limits.
     """
     found = [single_found(choice, judge) for judge in range(choice.cases.n_judges)]
     price = choice.cases.prices.mean(axis=0)

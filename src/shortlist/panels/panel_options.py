@@ -1,4 +1,4 @@
-"""Options for choosing panels, and the split of cases into those that choose and those that measure."""
+"""Options for choosing panels, and the split of cases into training, hold-out and calibration cases."""
 
 import math
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ from shortlist.tables.splits import CASE_SHARE
 FEWEST_CASES = 20
 """Least number of cases of known truth for a choice."""
 FEW_CASES = 20_000
-"""Largest number of cases that all choose, with none held out."""
+"""Largest number of cases at which all cases choose panels and no case is held out."""
 NOISY_CASES = 500
 """Number of cases below which the loss of a cheaper panel stays open (decision 91)."""
 
@@ -66,29 +66,27 @@ class PanelOptions(PanelSettings):
     """Options of panels, and of their choice."""
 
     test_share: float | None = CASE_SHARE
-    """Share of the cases in the hold-out set; None is a quarter, and none where cases are few."""
+    """Share of the cases in the hold-out set. None: a quarter, or no hold-out set if cases are few."""
     final: Final = field(default_factory=Final)
-    """Action of the last stage where it is not sure."""
+    """Action for a case of which the last stage is not sure enough."""
     error_costs: ErrorCosts = field(default_factory=dict)
-    """Cost of answering the first class where the second is right, 1 for every mistake by default. No answer,
-    an empty first class, costs as much as the worst answer by default.
+    """Cost of a mistake by a pair of classes: the answered class and the right class; 1 by default. An empty
+    first class stands for no answer, which by default costs as much as the worst answer.
     """
     demand: Demand | None = None
-    """Promise to make; half of the cases calibrate and measure then."""
+    """Promise to make; with a promise, half of the cases calibrate it and measure the panels."""
     n_folds: int = 5
     seed: int = 0
     router: tuple[str, ...] = ()
-    """Features of the log, which cost nothing, that may choose among panels before the first call, or answer
-    alone.
+    """Features of the log that may choose among panels before the first call, or answer alone; features cost
+    nothing.
     """
 
 
 def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
     """Raise BadInputError for too few cases, or for options or objectives that do not fit.
 
-    They must fit the log and each other.
-
-    Raises BadInputError .
+    The options and the objectives must fit the log and each other.
     """
     _check_cases(log)
     options.check()
@@ -132,8 +130,8 @@ def _check_cases(log: AnswerLog) -> None:
 def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -> bool:
     """Return whether no cases are held out, so that nested cross-validation measures.
 
-    That holds for at most 20,000 cases, if no share of them is requested and nothing is promised. For recall
-    and specificity it holds for at most 5,000, as nine weights are searched then.
+    No case is held out if there are at most 20,000 cases, no hold-out share is requested and nothing is
+    promised. For recall and specificity the limit is 5,000 cases, as nine pairs of weights are searched then.
     """
     most = FEW_CASES // 4 if RECALL in objectives else FEW_CASES
     return options.test_share is None and options.demand is None and n_cases <= most
@@ -155,7 +153,8 @@ def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:
 def check_objectives(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
     """Raise BadInputError for objectives that do not fit each other, the log or the options.
 
-    They must begin with an entry of `LEADING` and include the price, and the log must have their values.
+    The objectives must begin with an entry of `LEADING` and include the price. The log must have their
+    values.
     """
     lead = leading(objectives)
     if lead not in LEADING or tuple(objectives[: len(lead)]) != lead or PRICE not in objectives:
@@ -215,9 +214,9 @@ def check_classes_of_parts(chosen: AnswerLog, test: AnswerLog, objectives: Seque
 
 
 LEAST_ASKED = 0.95
-"""Share of the cases below which a judge's share of questions is reported."""
+"""Share of the cases; if a judge was asked about a smaller share, this share is reported."""
 FINEST_SHARE = 20
-"""Largest denominator of the share of the cases that measures."""
+"""Largest denominator of the share of measuring cases."""
 FINEST_STEPS = 10**9
 """Number of steps of the largest price to which prices that are no decimals are rounded."""
 LEAST_PRICE = 1e-290
@@ -225,10 +224,10 @@ LEAST_PRICE = 1e-290
 
 
 def fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
-    """Return the cases that every judge was asked about, and notes on the others.
+    """Return the cases that every judge was asked about, and notes on all other cases.
 
-    The answer of a judge that was not asked is unknown: neither silence nor a mistake. If too few cases have
-    all judges, all cases stay; a judge that was not asked is then silent, and not paid.
+    The answer of a judge that was not asked is unknown: neither silence nor a mistake. If too few cases were
+    put to every judge, all cases stay; a judge that was not asked is then silent, and not paid.
     """
     asked = log.answers != UNASKED
     if asked.all():

@@ -37,7 +37,7 @@ class Final:
     """Action for a case without enough confidence in the last stage.
 
     `kind`: one of ``"answer", "hand-over", "reject"``. `price`: price of a person, who is always right; 0 if
-    none decides.
+    no person decides.
     """
 
     kind: str = ANSWER
@@ -52,11 +52,11 @@ class Final:
 
 @dataclass(frozen=True)
 class Question:
-    """Question that a panel was chosen for.
+    """Question for which a panel was chosen: objectives, costs of errors and promise.
 
-    `error_costs`: cost of each decision, with no decision as last row, by true class; empty if the cost of
-    errors is no objective. `positive`: the positive class, if recall and specificity are objectives.
-    `promise`: requested share of right answers, and confidence level.
+    `error_costs`: cost of each decision (rows; the last row is no decision) in each true class (columns);
+    empty if the cost of errors is no objective. `positive`: the positive class, if recall and specificity are
+    objectives. `promise`: requested share of right answers, and confidence level.
     """
 
     objectives: tuple[str, ...]
@@ -92,7 +92,7 @@ class Outcome(NamedTuple):
     paid for judges, and for a person, ``(n_cases,)``. `latency`: seconds until the answer, ``(n_cases,)``,
     with stages one after the other and judges of a stage side by side; NaN where unknown. `handed_over`: mask
     of cases that a person decides, ``(n_cases,)``. `way`: branch that a router chose, ``(n_cases,)``; 0
-    without one, or where it could not assign the case.
+    without a router, or for a case that the router could not assign.
     """
 
     codes: NDArray[np.int64]
@@ -129,11 +129,11 @@ class Panel:
     promise : str, default=""
         Promise about answers to new cases, in a sentence; empty if none was requested.
     router : Fork, optional
-        A tree over columns of the case that decides, before any judge is asked, to which branch it goes.
+        Tree of questions about columns of a case; it assigns the case to a branch before any judge is asked.
     branches : tuple of tuple of Stage
-        The stages of each branch of the router; `stages` are then those of a case that it cannot assign.
+        The stages of each branch of the router; `stages` are then for cases that the router cannot assign.
     question : Question, optional
-        Question that it was chosen for; None where unknown.
+        Question for which the panel was chosen; None where unknown.
     folds_case, folds_punctuation : bool, default=False
         Whether labels that differ only in capital letters, or in punctuation, are the same.
     """
@@ -206,7 +206,7 @@ class Panel:
         -------
         dict
             ``ask``, the names of judges to be asked at the same time, and ``decision``, which is None while
-            there are any, and is otherwise described at :func:`shortlist.export.reader.answer`.
+            there are judges to ask, and is otherwise described at :func:`shortlist.export.reader.answer`.
 
         Raises
         ------
@@ -294,7 +294,7 @@ def ask_judges(
 ) -> Outcome:
     """Return the outcomes of cases about which sets of judges are asked, one set after another.
 
-    If the panel always answers, the last stage ends every case that it decides.
+    If the final action is to answer, the last stage ends every case for which it has a decision.
 
     `asks`: indices of the judges that each stage asks. `says`: decision of a stage about cases. `prices`,
     `latency`, ``(n_cases, n_judges)``. `final`: action for cases that no stage ends, and the price of a
@@ -329,7 +329,7 @@ def by_ways(way: NDArray[np.int64], n_ways: int, run: Callable[[int, Places], Ou
 
 
 def _said_first(log: AnswerLog, judges: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the classes that these judges gave, ``(n_cases,)``; -1 stays -1."""
+    """Return the class that a judge gave to each case, ``(n_cases,)``; -1 for a case without a judge (-1)."""
     return np.where(judges >= 0, log.answers[np.arange(len(judges)), judges], UNDECIDED)
 
 

@@ -45,19 +45,19 @@ if TYPE_CHECKING:
     from shortlist.panels.panel_choice import PanelChoice
 
 LIVES, BANDS = 2, 3
-"""Number of failures at which a chain of tests ends, and number of price bands with about as many
+"""Number of failures at which a chain of tests ends; number of price bands, with about equal numbers of
 candidates.
 """
 SURE_ENOUGH = 0.9
-"""Least chance of passing for the first candidate of each price band; with less, no bands are used.
+"""Least chance of passing for the first candidate of each price band; if one has less, no bands are used.
 
-The chance is for the candidate's share of the error.
+The chance is computed for the share of the demand's error that the candidate's test may use.
 """
 LEAST_CHANCE = 0.05
-"""Chance of passing below which candidates are not tested."""
+"""Least chance of passing at which a candidate is tested."""
 PRIOR_ANSWERS, N_COVERAGES = 50, 20
-"""Number of answers that the prior of a candidate counts as, and number of groups of candidates by their
-share of answered cases.
+"""Number of answers that the prior of a candidate counts as; number of groups of candidates by share of
+answered cases.
 """
 
 
@@ -65,9 +65,9 @@ share of answered cases.
 class Candidates:
     """Ways to ask with thresholds, one row per candidate.
 
-    `recipes`: the ways. `ways`, `thresholds`, ``(n_candidates,)``: index of the way, and threshold. `chosen`,
-    `calibration`: counts on the training cases, out of fold, and on the calibration cases, with prices in
-    steps.
+    `recipes`: ways to ask. `ways`, ``(n_candidates,)``: index in `recipes`. `thresholds`,
+    ``(n_candidates,)``. `chosen`: counts on the training cases, out of fold. `calibration`: counts on the
+    calibration cases. Prices are in steps.
     """
 
     recipes: Sequence[Recipe]
@@ -117,7 +117,7 @@ def calibration_cases(choice: "PanelChoice") -> Cases:
 
 
 class KnownAnswers:
-    """Answers of stages about cases, each computed once for all ways of asking that share it."""
+    """Answers of stages about cases; a stage is computed once for all ways to ask that contain it."""
 
     def __init__(self, cases: Cases, log: AnswerLog | None) -> None:
         self._cases, self._log = cases, log
@@ -125,10 +125,10 @@ class KnownAnswers:
         self._prices: dict[Judges, NDArray[np.int64]] = {}
 
     def of(self, recipe: Recipe) -> tuple[Floats, Mask, NDArray[np.int64]]:
-        """Return the confidence of each stage of a way to ask, a mask of its right answers, and its price.
+        """Return the confidences, the mask of right answers, and the prices of the stages of a way to ask.
 
-        Each has the shape ``(n_stages, n_cases)``; the confidence is -1 where a stage does not answer the
-        case.
+        Each array has the shape ``(n_stages, n_cases)``; the confidence is -1 where a stage does not answer
+        the case.
         """
         tables = [self._straight(one) for one in recipe.ways]
         if recipe.router is None:
@@ -171,8 +171,8 @@ def candidates_of(
 ) -> Candidates:
     """Return recipes with each threshold that the training cases suggest, until a limit comes.
 
-    `n_points`: number of first recipes that are points of the front without a promise. They are candidates
-    unchanged, with the least threshold alone, and no limit leaves them out.
+    `n_points`: number of first recipes that are points of the front without a promise. These recipes are
+    candidates unchanged, with the least threshold alone, and no limit leaves them out.
     """
     chosen = KnownAnswers(measured_cases(choice.cases), choice.chosen)
     ordering = KnownAnswers(choice.cases, choice.chosen)
@@ -200,9 +200,9 @@ def candidates_of(
 def chains_of(found: Candidates, demand: Demand) -> list[list[int]]:
     """Return the candidates to test: chains of indices in the order of the tests, by rising price.
 
-    A candidate is left out if another is as likely to pass, by whole per cent, is right about as many of the
-    training cases, and costs no more. Within a chain the most likely come first, and of equal ones the
-    cheapest.
+    A candidate is left out if another candidate has at least its chance to pass (in whole per cent), is right
+    about at least as many training cases, and costs no more. Within a chain candidates are sorted by falling
+    chance, and at equal chance by rising price.
     """
     for n_bands in (BANDS, 1):
         error = demand.error / n_bands / LIVES
@@ -225,9 +225,9 @@ def chains_of(found: Candidates, demand: Demand) -> list[list[int]]:
 def chances_of(found: Candidates, demand: Demand) -> Floats:
     """Return the probability that each candidate passes, ``(n_candidates,)``.
 
-    The prior of a candidate's share of wrong answers has :data:`PRIOR_ANSWERS` answers. Their share of wrong
-    ones is that of all candidates with the same learner and about as many answered training cases. Without it
-    the best of thousands of candidates look better than they are.
+    The prior of a candidate's share of wrong answers counts as :data:`PRIOR_ANSWERS` answers. The prior's
+    share of wrong answers is the share over all candidates with the same learner and about as many answered
+    training cases. Without a prior, the best of thousands of candidates would look better than they are.
     """
     answered, wrong = found.chosen.answered, found.chosen.answered - found.chosen.right
     learners = np.unique([recipe.learner for recipe in found.recipes], return_inverse=True)[1]
@@ -250,11 +250,11 @@ def promised(found: Candidates, demand: Demand) -> list[tuple[int, Guarantee]]:
 
 
 def most_likely(found: Candidates, demand: Demand) -> int:
-    """Return the index of the candidate most likely to keep the demand by itself."""
+    """Return the index of the candidate most likely to keep the demand if it alone is tested."""
     return int(chances_of(found, demand).argmax())
 
 
 def recipe_of(found: Candidates, place: int, *, is_promised: bool) -> Recipe:
-    """Return the recipe of a candidate; without a promise no answer has enough confidence."""
+    """Return the recipe of a candidate; if it is not promised, no answer of it has enough confidence."""
     recipe = found.recipes[found.ways[place]]
     return with_least(recipe, float(found.thresholds[place]) if is_promised else NEVER)

@@ -116,7 +116,7 @@ def _by_confidence(panel: Panel) -> bool:
 
 
 def _amounts(panel: Panel, stages: tuple[Stage, ...]) -> Iterator[Amount]:
-    """Yield the price of the last of some stages in money and, if known for all judges, in time."""
+    """Yield the price of the last of `stages` in money and, if known for all its judges, in time."""
     asks = [stage.asks for stage in stages]
     prices = [sum(panel.prices[judge] for judge in judges) for judges in asks]
     seconds = [max((panel.latencies[judge] for judge in judges), default=0.0) for judges in asks]
@@ -251,7 +251,7 @@ def _agreement_condition(panel: Panel, votes: JudgeVotes, least: float) -> str:
 
 
 def _least_votes(votes: JudgeVotes, least: float) -> str:
-    """Return the votes for a share: a number if all votes count, or a percentage that is not rounded up."""
+    """Return the least votes in words: a number if all votes count, or else a percentage, not rounded up."""
     total = sum(votes.votes)
     if votes.missing == COUNTED:
         enough = (n for n in range(total + 1) if n / max(1, total) >= least)

@@ -1,7 +1,7 @@
 """Vote committees of many judges, chosen by exact pruning on all cases and again without each fold.
 
-The best of very many committees looks better than it is on the cases that choose it. So its loss is counted
-with committees chosen in the same way without the fold of each case.
+The best of very many committees looks better on the cases that choose it than on new cases. So the loss on a
+case is counted with a committee that was chosen in the same way without the fold of the case.
 """
 
 from typing import TYPE_CHECKING
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from shortlist.ensembles.votes.hard_votes import ClassVotes
 
 PRUNED_SIZES = (3, 5, 7, 9)
-"""Sizes of committees; larger ones, and the best at half of the price, gained nothing."""
+"""Sizes of committees; larger committees, and the best committee at half of the price, gained nothing."""
 MOST_POOL, MOST_CHOOSING = 60, 4000
-"""Largest number of judges to choose among, the most promising, and of cases that choose, evenly spread."""
+"""Largest number of judges to choose among (the most promising), and of cases to choose on (taken evenly)."""
 SEARCH_STEPS = 200
 """Number of moves of the search if a full search has too many committees; a clock never ends it."""
 
@@ -30,7 +30,8 @@ SEARCH_STEPS = 200
 def pruned_committees(cases: Cases) -> list[Judges]:
     """Return the committees that exact pruning chooses for each size, each once.
 
-    From then on, their pruned votes in `cases.decisions` are out of fold. Raises LimitPassedError at a limit.
+    After the call, the pruned votes of these committees in `cases.decisions` are out of fold. Raises
+    LimitPassedError at a limit.
 
     Takes the time of one choice for all cases and each fold.
     """
@@ -49,7 +50,7 @@ def pruned_committees(cases: Cases) -> list[Judges]:
 
 
 def majority_first(prices: Floats, judges: Judges) -> Judges:
-    """Return the cheapest judges of a committee that outvote the others where they agree.
+    """Return the cheapest judges of a committee that outvote all its other judges if they agree.
 
     >>> majority_first(np.array([3.0, 1.0, 2.0]), (0, 1, 2))
     (1, 2)
@@ -59,7 +60,7 @@ def majority_first(prices: Floats, judges: Judges) -> Judges:
 
 
 def _chosen(cases: Cases, rows: NDArray[np.intp], counting: JudgeVotes, decision: OutOfFold) -> list[Judges]:
-    """Return the committee of each size, chosen on some cases; with fewer judges the largest odd size."""
+    """Return the committee of each size, chosen on some cases; with few judges, of the largest odd size."""
     from shortlist.ensembles.goals.selection_limits import SelectionLimits
     from shortlist.ensembles.goals.weights import weights_of
     from shortlist.ensembles.pruning.engines import SEARCH_ALONE, VOTES, WALK, EngineSettings, SearchEffort
@@ -87,7 +88,8 @@ def right_votes(cases: Cases, judges: Judges, counting: JudgeVotes) -> "ClassVot
     """Return votes for the right answer, class 1, or against it, weighted by the cost of mistakes.
 
     A committee is right if more than half of the votes cast are right; silent votes, and ties for the first
-    class, count as in `counting`. That is exact for two classes, and for majorities of several.
+    class, count as in `counting`. These votes are exact for two classes, and for the rule of the majority
+    with several classes.
     """
     from shortlist.ensembles.votes.hard_votes import class_votes, merge_class_rows
 

@@ -30,8 +30,8 @@ class Recipe:
 
     `sets`: judges asked so far, after each stage. `thresholds`: least confidence with which each stage ends a
     case. `learner`: key of the decisions out of fold. `alone`: decision without any judge; the learner is
-    ``"alone"`` then. `router`: assigns cases to branches; the recipe itself is for cases that it cannot
-    assign.
+    ``"alone"`` then. `router`: assigns cases to branches; the sets of the recipe itself are for cases that
+    the router cannot assign.
     """
 
     sets: tuple[Judges, ...]
@@ -56,8 +56,8 @@ class Candidate(NamedTuple):
     """Policy with its loss and its price, summed over the training cases.
 
     `loss`: in steps, out of fold for learned decisions. `price`: in steps, as paid by the final panel on
-    these cases. `seconds`: mean latency; NaN if unknown. `errors`: numbers of errors in the classes whose
-    shares are objectives, as missed positives and false alarms.
+    these cases. `seconds`: mean latency; NaN if unknown. `errors`: number of errors in each class whose share
+    of right answers is an objective, such as missed positives.
     """
 
     loss: int
@@ -72,12 +72,13 @@ class Cases:
     """Training cases: answers, truth, and costs of answers and mistakes, in whole steps.
 
     `truth`: class index of every case, ``(n_cases,)``. `prices`, ``(n_cases, n_judges)``. `latency`: in
-    seconds, ``(n_cases, n_judges)``; NaN where unknown. `losses`: loss of each decision, with no decision as
-    last row, by true class, ``(n_classes + 1, n_classes)``. `final_price`: price of a person, in steps.
-    `decisions`: by the name of the learner; votes are among them. `positive`: index of the positive class of
-    two. `folds`: fold without which the decision about each case was learned, ``(n_cases,)``. `is_open`:
-    whether classes are the judges that gave an answer first. `right`: mask of the right answers by the log's
-    own scores, ``(n_cases, n_judges)``; None where the truth decides.
+    seconds, ``(n_cases, n_judges)``; NaN where unknown. `losses`: loss of each decision (rows; the last row
+    is no decision) in each true class (columns), ``(n_classes + 1, n_classes)``. `final_price`: price of a
+    person, in steps. `decisions`: decisions of sets of judges by the name of the learner; votes are always
+    included. `positive`: index of the positive class of two. `folds`: fold without which the decision about
+    each case was learned, ``(n_cases,)``. `is_open`: whether a class stands for the judge that gave an answer
+    first. `right`: mask of the right answers by the log's own scores, ``(n_cases, n_judges)``; None where the
+    truth decides.
     """
 
     answers: Heard
@@ -140,7 +141,7 @@ class Cases:
 
 @dataclass(frozen=True, eq=False)
 class Redecided:
-    """Decisions of sets of judges, converted for other cases or another purpose, each once.
+    """Decisions of sets of judges, converted for other cases or another purpose, and kept.
 
     `again`: function that converts a decision.
     """
@@ -158,7 +159,7 @@ class Redecided:
 
 
 def fitted_on_others(whole: OutOfFold | Redecided, answers: Heard) -> Redecided:
-    """Return the decisions about other cases, with these answers, of the fits on the training cases."""
+    """Return the decisions that fits on the training cases make about other cases, from `answers`."""
 
     def again(judged: Judged) -> Judged:
         decided = judged.decision.decide(answers.of(judged.decision.judges))
@@ -170,8 +171,8 @@ def fitted_on_others(whole: OutOfFold | Redecided, answers: Heard) -> Redecided:
 def measured_cases(cases: Cases) -> Cases:
     """Return the training cases for measuring: thresholds compare confidences of fits without each fold.
 
-    If judges give labels alone, thresholds otherwise come from fits on all cases. Answers that are sure by
-    these are right more often on these cases than on others.
+    In the given cases thresholds come from fits on all cases, if judges give labels alone. Answers that are
+    sure by such a fit are right more often on the fitted cases than on new cases.
     """
 
     def as_decided(judged: Judged) -> Judged:
@@ -198,7 +199,7 @@ def stages_of(
     decisions: Mapping[str, OutOfFold | Redecided],
     places: dict[int, int] | None = None,
 ) -> tuple[Stage, ...]:
-    """Return the stages of a recipe, without those of its branches, with decisions fitted on all cases.
+    """Return the stages of a recipe with decisions fitted on all cases; branches are left out.
 
     `places`: new index of each judge, in the same order.
     """
@@ -230,8 +231,8 @@ def followed(cases: Cases, recipe: Recipe, features: Any = None) -> Outcome:
 def candidate_of(cases: Cases, recipe: Recipe, objectives: Sequence[str], features: Any = None) -> Candidate:
     """Return a recipe with its loss out of fold, and the errors of the classes of its objectives.
 
-    Price and latency are those of the final panel. A case without an answer is an error, and a person makes
-    none. `features`: as in :func:`followed`.
+    Price and latency are those of the final panel. A case without an answer counts as an error; a case that a
+    person decides does not. `features`: as in :func:`followed`.
     """
     told, paid = followed(cases, recipe, features), followed(written_cases(cases), recipe, features)
     wrong = (cases.scored(told.codes) != cases.truth) & ~told.handed_over
@@ -266,13 +267,14 @@ def stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.in
 
 
 def bound_at(cases: Cases, budget: float) -> float:
-    """Return an upper bound on the share of right cases of a panel that answers as a judge it asks.
+    """Return an upper bound on the share of right cases of any panel that answers as one of its judges.
 
     Such a panel asks at least one judge about every case. It is right only where it paid for a judge that is
-    right, or for a person. An oracle asks the cheapest judge about every case; where it gains most per price,
-    it asks the cheapest right judge instead. It is right at least as often for the same price.
+    right, or for a person. The bound is the share of an oracle. The oracle asks the cheapest judge about
+    every case, and instead the cheapest right judge about the cases where this gains most per price. For the
+    same price the oracle is right at least as often as the panel.
 
-    `share`, which it returns: 0 where no judge can be asked about every case for that price.
+    The share is 0 if no judge can be asked about every case for the budget.
 
     A learned decision may differ from the answers of all its judges; the bound does not hold for it.
 
@@ -291,7 +293,7 @@ SAME = 1e-9
 
 
 class ChainFront(NamedTuple):
-    """Loss and price that no other threshold of the same chain dominates, and the thresholds.
+    """Non-dominated loss and price of a chain over all thresholds of a stage, and these thresholds.
 
     `points`: loss and price summed over all cases, with rising loss and falling price, ``(n_points, 2)``.
     `thresholds`: least confidence of the stage, ``(n_points,)``.
@@ -313,8 +315,8 @@ def threshold_front(
 
     `decided`: decision of the stage about each case. Cases without a decision continue. `stopped`,
     `going_on`: loss and price of each case if it ends here, and if it continues, ``(n_cases, 2)``. Continuing
-    is no cheaper. `written`: decision of the final panel's stage, which determines the price; by default the
-    same.
+    must cost at least as much as ending. `written`: decision of the final panel's stage, which determines the
+    price; by default `decided`.
 
     >>> sure = Decided(np.array([0, 0, 1]), np.array([0.9, 0.6, 0.7]))
     >>> stopped = np.array([[0, 1], [1, 1], [0, 1]])

@@ -27,10 +27,11 @@ ALONE = "alone"
 
 @dataclass(frozen=True)
 class Fork:
-    """Question about a column, with the next step if its value is small or among some words, and if not.
+    """Question about a column: whether its value is small, or is among some words; with a next step each.
 
-    `at_most`: largest number of a yes; None for words. `words`: words of a yes. `known`: all words of the
-    column; any other one is unknown. `yes`, `no`: the next question, or the number of the branch, from 1.
+    `at_most`: largest number that means yes; None for a column of words. `words`: words that mean yes.
+    `known`: all words of the column; any other word is unknown. `yes`, `no`: the next question for this
+    answer, or the number of the branch, from 1.
     """
 
     column: str
@@ -49,7 +50,7 @@ class Fork:
         return {"column": self.column, **asked, "yes": ends[0], "no": ends[1]}
 
     def branches(self, features: "pd.DataFrame") -> NDArray[np.int64]:
-        """Return the branch of each case, ``(n_cases,)``; 0 where a value on its way is missing or unknown.
+        """Return the branch of each case, ``(n_cases,)``; 0 if a needed value is missing or unknown.
 
         Raises BadInputError if a column is missing.
         """
@@ -188,9 +189,9 @@ def forked_by_numbers(column: str, cuts: tuple[float, ...], ends: Sequence[Fork 
 class Alone:
     """Constant answer to a group of cases without a call.
 
-    It is the class with the least loss.
+    The answer is the class with the least loss.
 
-    `code`: class index; -1 if two classes lose equally little. `shares`: share of the cases of each class.
+    `code`: class index; -1 if two classes share the least loss. `shares`: share of the cases of each class.
     """
 
     code: int

@@ -1,13 +1,13 @@
 """Construction of routers: the best policy for each value of a column.
 
-It is found in a table of loss and price of policies by value.
+The policies are found in a table of the loss and the price of each policy for each value.
 
 A few policies near the front are candidates. Each group of cases gets the candidate with the least loss plus
-price times a trade-off. A group's means are drawn towards those of all cases (shrinkage). Its prices are
-mostly drawn towards those of all policies in the group, as a price that is low by luck in a small group
-breaks limits on new cases. The column of the groups, and the strength of the shrinkage, are chosen out of
-fold. The loss of every point is out of fold too; its price is that of the final table. A router is offered if
-it gains by these figures.
+price times a trade-off. The means of a group are drawn towards the means of all cases (shrinkage). The price
+of a policy in a group is mostly drawn towards the price of all policies in the group, as a price that is low
+by luck in a small group breaks limits on new cases. The column of the groups, and the strength of the
+shrinkage, are chosen out of fold. The loss of every point is out of fold too; the price of a point is by the
+final table. A router is offered if it gains by these figures.
 """
 
 import math
@@ -47,26 +47,26 @@ MOST_CANDIDATES = 20
 PRIOR_CASES = (30, 100, 300)
 """Strengths of the shrinkage: numbers of average cases that are added to each group."""
 PRICE_PRIOR = 1000
-"""Strength of the shrinkage of a policy's price in a group towards that of all policies there (decision
-151).
+"""Strength of the shrinkage of a policy's price in a group towards the price of all policies in the group
+(decision 151).
 """
 MOST_PARTS = 8
 """Largest number of parts into which a column of numbers is cut."""
 FEWEST_IN_CELL = 30
 """Least mean number of cases in groups by two columns."""
 PRICE_SLACK = 0.05
-"""Largest relative excess of a router's price on cases that did not choose it; beyond it the router is no
-point.
+"""Largest relative excess of a router's price on cases that did not choose the router; with a larger excess
+the router is no point.
 """
 NO_ROUTER, UNFINISHED_ROUTER = "No router", "Not finished, as a limit came first: a router"
 """Beginnings of the sentences on a router that does not exist, or that a limit left unfinished."""
 TRADE_OFFS, TINY = 40, 1e-12
-"""Number of trade-offs of loss and price with a router as a point; slope below which there is no
+"""Number of trade-offs of loss and price, each with a router as a point; slope below which there is no
 trade-off.
 """
 N_FOLDS, MOST_PLAIN = 5, 100
-"""Number of parts of the cases, and of policies without a router that measure the optimism of the best of
-them.
+"""Number of parts of the cases; largest number of policies without a router that measure the optimism of the
+best policy.
 """
 
 
@@ -153,10 +153,10 @@ def _grouping(name: str, values: "pd.Series[object]") -> Grouping:
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """Costs of candidates on each case, and the trade-offs for the best of each group.
+    """Costs of candidates on each case, and the trade-offs at which the best candidate is chosen.
 
-    `loss`, `price`, `seconds`, ``(n_cases, n_candidates)``. `trade_offs`: worth of a step of price in steps
-    of loss. `folds`: equal for cases that stay together, ``(n_cases,)``.
+    `loss`, `price`, `seconds`, ``(n_cases, n_candidates)``. `trade_offs`: value of one step of price, in
+    steps of loss. `folds`: equal for cases that stay together, ``(n_cases,)``.
     """
 
     cases: Cases
@@ -168,7 +168,7 @@ class _Tables:
     folds: NDArray[np.int64]
 
     def held_out(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield the indices of the cases of each fold, and of all others."""
+        """Yield the indices of the cases of each fold, and the indices of all other cases."""
         for fold in np.unique(self.folds):
             yield np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
 
@@ -194,10 +194,10 @@ def routed_policies(
     objectives: Sequence[str] = (ACCURACY, PRICE),
     budget: "Budget",
 ) -> tuple[list[Candidate], list[str]]:
-    """Return the front of a search with policies behind a router, if one gains, and notes about it.
+    """Return the front of a search, with routers added if a router gains, and notes about routers.
 
-    Policies without a router are the best of many on these cases. So they leave the front as well if one
-    behind a router costs no more, and loses no more than they do out of fold, where they were not chosen.
+    A policy without a router is the best of many on these cases, so its loss there is too low. It leaves the
+    front too if a router costs no more, and loses no more than the policy does out of fold.
 
     `searched`: result without a router. `features`: free columns. `folds`: equal for cases that stay
     together, ``(n_cases,)``. `groups`: equal for rows of the same case, which count as one sample,
@@ -260,7 +260,7 @@ def _usual(tables: _Tables) -> Floats:
 
 
 def _optimism(tables: _Tables) -> float:
-    """Return the loss of the best policies of all other folds minus that of the best of all cases."""
+    """Return the loss of policies best on all other folds, minus the loss of policies best on all cases."""
     best = [(tables.loss + price * tables.price).sum(axis=0).min() for price in tables.trade_offs]
     return float(np.mean(_usual(tables).sum(axis=0) - best))
 
@@ -289,7 +289,7 @@ def _chosen(tables: _Tables, grouping: Grouping, rows: NDArray[np.intp], prior: 
 
 
 def _means(values: Floats, groups: NDArray[np.int64], sizes: NDArray[np.int64], prior: int) -> Floats:
-    """Return the means of groups, drawn towards those of all cases; the last group has those of all cases."""
+    """Return the means of groups, drawn towards the means of all cases; the last group has these means."""
     sums = np.stack([np.bincount(groups, weights=one, minlength=len(sizes)) for one in values.T], axis=1)
     whole = values.mean(axis=0)
     means: Floats = (sums + prior * whole) / (sizes + prior)
@@ -300,8 +300,9 @@ def _means(values: Floats, groups: NDArray[np.int64], sizes: NDArray[np.int64], 
 def _prices(values: Floats, groups: NDArray[np.int64], sizes: NDArray[np.int64], prior: int) -> Floats:
     """Return the mean price of each candidate in each group, ``(n_groups + 1, n_candidates)``.
 
-    It is the price that all candidates have there, plus a part of its own. A candidate that is cheap in a
-    small group by luck is then not chosen for it, so the table costs about as much on new cases.
+    The price is the price level of all candidates in the group, plus a part of the candidate's deviation from
+    this level. So a candidate that is cheap in a small group by luck is not chosen for the group, and the
+    table costs about as much on new cases.
     """
     whole = values.mean(axis=0)
     ratios = np.divide(values, whole, where=whole > 0, out=np.ones_like(values))
@@ -334,8 +335,8 @@ def _alone_in_groups(
 def alone_class(cases: Cases, counts: NDArray[np.int64]) -> tuple[int, int]:
     """Return the class with the least loss, by the number of cases of each class, and its loss out of fold.
 
-    The class is -1 if two lose equally little. Each case counts the loss of the class that is best on the
-    others.
+    The class is -1 if two classes share the least loss. Out of fold, a case has the loss of the class that is
+    best on all other cases.
     """
     loss = 0
     for true in np.flatnonzero(counts).tolist():
@@ -350,7 +351,7 @@ def _least_loss(cases: Cases, counts: NDArray[np.int64]) -> int:
 
 
 class _OutOfFold(NamedTuple):
-    """Costs of routers made without each fold on its cases, ``(n_cases, n_trade_offs)``."""
+    """Costs on the cases of each fold, of routers made without the fold, ``(n_cases, n_trade_offs)``."""
 
     grouping: Grouping
     prior: int
@@ -380,9 +381,9 @@ def _gain(tables: _Tables, told: _OutOfFold, usual: Floats) -> Floats:
 
 
 def _routed(tables: _Tables, told: _OutOfFold) -> list[Candidate]:
-    """Return the routers at each trade-off, equal ones once, with the mean of their losses.
+    """Return the router of each trade-off; equal routers become one, with the mean of their losses.
 
-    The loss is that of tables made without the fold of each case, the price that of the router itself.
+    The loss on a case is by the table made without the fold of the case; the price is by the router itself.
     """
     rows = np.arange(len(tables.folds))
     choice = _chosen(tables, told.grouping, rows, told.prior)
@@ -406,7 +407,8 @@ def _behind(
 ) -> Recipe | None:
     """Return the recipe of a router; None if all groups get the same policy.
 
-    Groups with the same answer without asking are one branch, with the shares of their classes together.
+    Groups with the same answer without asking become one branch, with the shares of classes over all these
+    groups.
     """
     n_classes, recipes = tables.cases.answers.n_classes, [one.recipe for one in tables.found]
     asks_none = np.array(places[:-1]) == len(recipes)

@@ -59,12 +59,12 @@ from shortlist.panels.words import COMBINED
 from shortlist.runs.budget import Budget, Progress
 
 WINDOWS = 12
-"""Number of thresholds of a second stage that are combined with all those of the first, before a third
-stage.
+"""Number of thresholds of the second stage, in chains of three, that are combined with all thresholds of the
+first stage.
 """
 
 MOST_FIRST = 3
-"""Number of best judges each of which may be asked before a committee."""
+"""Number of judges, the best ones, that are tried as a first stage before a committee."""
 
 Job = Callable[[Cases], list[Candidate]]
 """Function that measures some policies on cases, such as all thresholds of a chain."""
@@ -104,8 +104,8 @@ def find_policies(
 
     `max_stages`: from 1 to 3. `objectives`: by which policies dominate others. `budget`: a limit or a
     cancellation ends the search with the policies found so far, at least with single judges. `families`: keys
-    of :data:`FAMILIES` to try; by default those that :data:`shortlist.panels.candidates.SHAPES` gives for the
-    cases.
+    of :data:`FAMILIES` to try; by default the families that :data:`shortlist.panels.candidates.SHAPES` gives
+    for the cases.
     """
     names = shape_of(cases).families if families is None else families
     front, of_two = PolicyFront(objectives), PolicyFront(objectives)
@@ -164,9 +164,10 @@ BIASED = (
 
 
 def _kind_of(cases: Cases, family: str, found: Candidate) -> tuple[object, ...]:
-    """Return the family, learner and number of stages of a policy, among which it was chosen.
+    """Return the kind of a policy: its family, its learner and its number of stages.
 
-    Committees of all judges are a kind of their own, as they were not chosen.
+    A policy was chosen among the policies of its kind. Committees of all judges are a kind of their own, as
+    they were not chosen.
     """
     sets, learner = found.recipe.sets, found.recipe.learner
     everybody = len(sets) == 1 and len(sets[0]) == cases.n_judges
@@ -174,7 +175,9 @@ def _kind_of(cases: Cases, family: str, found: Candidate) -> tuple[object, ...]:
 
 
 Family = Callable[[Cases, int, list[Candidate], list[Candidate]], Iterator[SearchStep]]
-"""Function from cases, most stages, a front and all tried policies to steps that measure further ones."""
+"""Function from the cases, the largest number of stages, a front and all tried policies to further search
+steps.
+"""
 
 
 def _singles(
@@ -274,7 +277,7 @@ def _committees(
 ) -> Iterator[SearchStep]:
     """Yield committees of any size, up to all judges, and chains of a committee and a larger one.
 
-    A case without an answer of the first judges goes to the others.
+    In a chain, a case that the first judges do not decide goes to the other judges.
     """
     sets, n = ranked_sets(cases), cases.n_judges
     names = [name for name in POOLED if name in cases.decisions]
@@ -306,7 +309,7 @@ def _pruned(
 ) -> Iterator[SearchStep]:
     """Yield committees that exact pruning chooses.
 
-    The cheapest majority of each is asked before the others.
+    The cheapest majority of a committee is asked before its other judges.
     """
     if not isinstance(cases.decisions.get(PRUNED), OutOfFold):
         return
@@ -330,7 +333,7 @@ def _confident(
 ) -> Iterator[SearchStep]:
     """Yield judges whose answers are taken by their confidence.
 
-    After each of them, chains ask another judge.
+    Further steps are chains that ask another judge after such a judge.
     """
     if BY_CONFIDENCE not in cases.decisions:
         return
@@ -523,8 +526,8 @@ def _first_thresholds(
 ) -> list[Candidate]:
     """Return the front of the thresholds of a first stage before given later stages.
 
-    `waits`: seconds of continuing; by default those of the second stage, if there is one. `later`: thresholds
-    of the stages after the first; by default they answer all that they can.
+    `waits`: seconds of continuing; by default the seconds of the second stage, if there is one. `later`:
+    thresholds of the stages after the first; by default these stages answer every case that they can.
     """
     judged = cases.decisions[name].of(sets[0])
     written = judged.written
@@ -548,10 +551,10 @@ def _first_thresholds(
 def _windows(
     judged: Judged, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
 ) -> Iterator[tuple[float, Mask]]:
-    """Yield thresholds of a stage, evenly spread over its front, and masks of the cases that it then ends.
+    """Yield thresholds of a stage, evenly spread over its front, and masks of the cases that they end.
 
-    The masks have the shape ``(n_cases, 2)``. The first column is out of fold, for losses; the second is that
-    of the final panel's stage, for prices.
+    The masks have the shape ``(n_cases, 2)``. The first column is out of fold, for losses. The second column
+    is by the stage of the final panel, for prices.
     """
     front = threshold_front(judged.ordering, stopped, going_on, judged.written)
     places = np.unique(np.linspace(0, len(front.points) - 1, WINDOWS).astype(np.intp))
@@ -563,7 +566,7 @@ def _windows(
 def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges) -> list[Candidate]:
     """Return policies of a chain of three stages.
 
-    For each of a few thresholds of the second stage they have all thresholds of the first.
+    A few thresholds of the second stage are combined with all thresholds of the first stage.
     """
     decisions = cases.decisions[name]
     one, two, three = (decisions.of(judges).decided for judges in (first, second, third))
@@ -588,7 +591,7 @@ class PolicyFront:
         self._objectives = objectives
 
     def add(self, found: list[Candidate]) -> None:
-        """Add policies; of equal ones the earlier, simpler one stays."""
+        """Add policies; of equal policies the earlier, simpler policy stays."""
         self._new += found
 
     @property

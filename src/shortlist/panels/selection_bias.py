@@ -15,12 +15,12 @@ MOST_MEASURED, MOST_TRADE_OFFS = 100, 20
 
 
 def without_selection_bias(cases: Cases, families: Mapping[object, Sequence[Candidate]]) -> list[Candidate]:
-    """Return the policies near the front of each family, their losses with its selection bias added.
+    """Return the policies near the front of each family, with the family's selection bias in their losses.
 
-    A policy loses what it does with decisions learned without the fold of each case. Its family's selection
-    bias is added: the mean, over trade-offs of loss and price, of the loss of the best policies of the other
-    folds minus that of the best of all folds. So a family of one policy has none, and one of hundreds of
-    thresholds has much.
+    The loss of a policy is out of fold, by decisions learned without the fold of each case. The selection
+    bias of the policy's family is added. The bias is the loss of the policies best on the other folds, minus
+    the loss of the policy best on all folds, averaged over trade-offs of loss and price. So a family of one
+    policy has no bias, and a family with hundreds of thresholds has a large bias.
 
     Takes as long as measuring :data:`MOST_MEASURED` policies of each family case by case.
 
@@ -43,7 +43,7 @@ def without_selection_bias(cases: Cases, families: Mapping[object, Sequence[Cand
 
 
 def selection_bias(loss: Floats, price: Floats, folds: NDArray[np.int64]) -> float:
-    """Return the loss of the best policies of the other folds minus that of the best policy of all.
+    """Return the loss of the policies best on the other folds, minus the loss of the policy best on all.
 
     `loss`, `price`, ``(n_cases, n_policies)``. `folds`, ``(n_cases,)``.
 

@@ -14,9 +14,10 @@ class PanelSettings:
     decide: Annotated[
         str, "How answers are combined: logistic, dawid-skene, votes, weighted-votes, agreement or auto."
     ] = AUTO
-    """One vote for each is always a candidate. ``auto`` is agreement cascades, weighted votes, and logistic
-    regression for up to five judges or where they tell how sure they are, and otherwise the model of Dawid
-    and Skene; of free text agreement and votes alone, and of scores alone confidence.
+    """One vote for each judge is always a candidate. ``auto`` tries agreement cascades, weighted votes, and
+    one learned score: logistic regression for up to five judges or for judges with confidences, and the model
+    of Dawid and Skene otherwise. For free text ``auto`` tries agreement and votes alone, and for scores alone
+    confidence.
     """
     votes: Annotated[str, "Which class wins votes: plurality (the most) or majority (more than half)."] = (
         "plurality"
@@ -29,7 +30,7 @@ class PanelSettings:
         str, "What equal votes decide: nothing (unanswered), or the first of the equal classes."
     ] = "unanswered"
     positive: Annotated[str | None, "Class that counts as positive; by default the last one, sorted."] = None
-    """Of the objectives recall and specificity."""
+    """Only the objectives recall and specificity use the positive class."""
     test_share: Annotated[
         float | None,
         "Share of the cases in the hold-out set; by default 0.25, or 0 with at most 20,000 cases.",

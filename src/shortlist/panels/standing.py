@@ -43,8 +43,8 @@ class Standing(StrEnum):
     OPEN = "open"
     """Undecided.
 
-    The new panel is cheaper, and the interval does not exclude that it is worse. Under a promise, one answers
-    more cases and the other is cheaper, or no dearer.
+    The new panel is cheaper, and the interval does not exclude that it is worse. Under a promise, one panel
+    answers more cases beyond chance, and price speaks for the other panel.
     """
 
 
@@ -75,7 +75,7 @@ def coverage_of(new: Panel, old: Panel, log: AnswerLog) -> Difference:
 
 
 def kept_promise(of_answers: PanelFigures, accuracy: float) -> Kept:
-    """Return whether a promised share of right answers is kept; without answers it is."""
+    """Return whether a promised share of right answers is kept; without any answer it counts as kept."""
     if not of_answers.answered or of_answers.accuracy >= accuracy:
         return Kept.KEPT
     return Kept.BROKEN if of_answers.accuracy_interval[1] < accuracy else Kept.MISSED
@@ -84,7 +84,7 @@ def kept_promise(of_answers: PanelFigures, accuracy: float) -> Kept:
 def rule_of(told: Verdict) -> RuleVerdict:
     """Return the policy to use: the new or a saved panel, or the single judge of the verdict.
 
-    Prices that are nearly the same do not count. If it is undecided the saved panel stays.
+    Nearly equal prices count as equal. If the comparison is undecided, the saved panel stays.
     """
     spent = (told.panel_figures.price, told.single_figures.price)
     if spent[0] < spent[1] and not is_cheaper(told):
@@ -106,8 +106,8 @@ def standing(told: Verdict) -> Standing:
 def promised_standing(told: Verdict, coverage: Difference, kept: Kept, *, is_promised: bool) -> Standing:
     """Return the standing of a saved panel under a promise, by the cases answered and the price.
 
-    Shares of right answers are not compared, since the two answer different cases. `is_promised`: whether the
-    new panel makes the promise; without it, it does not replace the saved one.
+    Shares of right answers are not compared, since the two panels answer different cases. `is_promised`:
+    whether the new panel makes the promise; a new panel without the promise does not replace the saved panel.
     """
     if not is_promised:
         return Standing.OPEN if kept is Kept.BROKEN else Standing.AS_GOOD
@@ -133,11 +133,11 @@ def compared_facts(
     *,
     margin: float = MARGIN,
 ) -> dict[str, Any]:
-    """Return the facts on a saved panel on all new cases, and against a new one and the best single judge.
+    """Return the facts on a saved panel: on all new cases, and against a new panel and the best judge.
 
-    `known`: all cases of known truth. `beside`: the point of the new panel, with the promise of the saved
-    one, if any; the largest price of a case in its search; and the other limits. `margin`: largest loss of
-    the new panel that is as good, in the objective.
+    `known`: all cases of known truth. `beside`: point of the new panel, with the promise of the saved panel
+    if any; largest price of a case in the search for the new panel; all other limits. `margin`: largest
+    difference in the objective at which a new panel that is worse counts as equally good.
     """
     point, most, others = beside
     new, log, scoring = choice.panel(point), choice.test, choice.scoring(choice.test)
@@ -221,7 +221,7 @@ def _act_alike(one: Panel, other: Panel, log: AnswerLog) -> bool:
 
 
 CHANGED = 0.1
-"""Relative difference of prices below which they only reflect other cases."""
+"""Relative difference of prices; a smaller difference only reflects that the cases are others."""
 
 
 def _prices_changed(old: Panel, log: AnswerLog) -> dict[str, list[float]]:

@@ -10,9 +10,9 @@ from shortlist.panels.panel_options import fully_asked
 
 
 def unseen_cases(test: AnswerLog, log: AnswerLog) -> AnswerLog:
-    """Return the cases of known truth of a test log, with the judges of another log, in its order.
+    """Return the cases of known truth of a test log, with the judges of `log` in the order of `log`.
 
-    If every judge was asked about some cases, only these are returned.
+    If there are cases about which every judge was asked, only these cases are returned.
 
     Raises
     ------

@@ -70,23 +70,24 @@ class Verdict:
     """Panel against the best single judge, on hold-out cases, by the first objective of the front.
 
     `single`: judge with the least loss on the training cases, among those within the limits of the panel; the
-    cheapest of equals. `single_figures`, `panel_figures`: figures of both; the judge's are its own, even if
-    the same cases chose it. `difference`, `difference_interval`: panel minus judge, in the objective, and the
-    paired interval at 95 %; a negative difference of a cost is a saving. `p_value`: two-sided, of the paired
-    differences under random signs; McNemar's exact one if every mistake costs the same. `is_judge`: whether
-    the panel asks this judge alone and answers as it does. `n_more_cases`: number of further labelled cases
-    that would decide, if the difference stays; None beyond chance, or without a difference. `correlation`:
-    mean correlation of the errors of the judges in the panel. `n_independent`: number of independent votes
-    that they amount to, m / (1 + (m - 1) correlation) (Kish 1965). `within_limits`: whether the judge keeps
-    the limits of the panel. `is_best`: whether no judge loses less, even outside the limits.
-    `rechosen_figures`: figures of single judges by nested cross-validation, if that chose others. The
-    difference is then to these, since the judge looks better than it is on its training cases. `constant`:
-    (str, float), optional. The class with the least loss as the answer to every training case, and its
-    objective, if neither the panel nor the judge is better beyond chance. `margin`: largest loss of the panel
-    against the judge that is as good, in the objective. `tells_confidence`: whether the judge gives its
-    surest answers, if it is measured under a promise on as many answers as the panel gives. `single_answers`:
-    share of the cases that the judge itself answers; only under a promise, otherwise None. `n_judges`: number
-    of judges of the panel.
+    cheapest of equals. `single_figures`, `panel_figures`: figures of the judge and of the panel. The judge's
+    figures are its own, even if the same cases chose the judge. `difference`, `difference_interval`: panel
+    minus judge, in the objective, and the paired interval at 95 %; a negative difference of a cost is a
+    saving. `p_value`: two-sided, of the paired differences under random signs; McNemar's exact one if every
+    mistake costs the same. `is_judge`: whether the panel asks this judge alone and answers as it does.
+    `n_more_cases`: number of further labelled cases that would decide, if the difference stays; None if the
+    difference is beyond chance, or 0. `correlation`: mean correlation of the errors of the judges in the
+    panel. `n_independent`: number of independent votes that these judges amount to, m / (1 + (m - 1)
+    correlation) (Kish 1965). `within_limits`: whether the judge keeps the limits of the panel. `is_best`:
+    whether no judge loses less, even outside the limits. `rechosen_figures`: figures of single judges by
+    nested cross-validation, if other judges were chosen there. The difference is then panel minus these
+    figures, since `single` looks too good on its training cases. `constant`: (str, float), optional. The
+    class with the least loss as the answer to every training case, and its objective, if neither the panel
+    nor the judge is better beyond chance. `margin`: largest difference in the objective at which a panel that
+    is worse than the judge counts as equally good. `tells_confidence`: whether the judge gives its surest
+    answers, if it is measured under a promise on as many answers as the panel gives. `single_answers`: share
+    of the cases that the judge itself answers; only under a promise, otherwise None. `n_judges`: number of
+    judges of the panel.
     """
 
     single: str
@@ -122,7 +123,8 @@ class Verdict:
     def recommended(self) -> bool:
         """Whether the panel is recommended beyond doubt.
 
-        It is if it is better, as good, the judge itself, or alone within the limits.
+        The panel is recommended if it is better, is as good, is the judge itself, or is alone within the
+        limits.
         """
         return self.rule.takes_first and self.rule.word is not Word.UNDECIDED
 
@@ -235,7 +237,7 @@ class Verdict:
 def difference_in_words(told: Verdict, *, turned: bool = False) -> str:
     """Return the difference and its interval, such as ``+1.2 points of accuracy (-0.3 to +2.7)``.
 
-    `turned`: whether it is the judge minus the panel.
+    `turned`: whether the difference is judge minus panel.
     """
     difference = Difference(told.difference, told.difference_interval, told.p_value)
     difference = difference.turned() if turned else difference
@@ -264,8 +266,9 @@ def rechosen(
 ) -> Panel:
     """Return the panel for measuring a choice on its own hold-out cases.
 
-    If all cases choose, `again` chooses a panel in the same way without each part of them. `recipe`: recipe
-    of the panel, whose own price is then reported; None reports the price of the others.
+    If all cases choose, `again` chooses a panel in the same way without each part of the cases. `recipe`:
+    recipe of the panel; the panel's own price is then reported. None: the price of the panels chosen again is
+    reported.
     """
     if not choice.parts:
         return panel
@@ -283,7 +286,7 @@ def rechosen(
 
 
 def out_of_fold(choice: PanelChoice, recipe: Recipe) -> Outcome:
-    """Return the outcome of a recipe on the training cases, learned without the fold of each.
+    """Return the outcome of a recipe on the training cases, learned without the fold of each case.
 
     Price and latency are those of the final panel.
     """
@@ -296,7 +299,7 @@ def out_of_fold(choice: PanelChoice, recipe: Recipe) -> Outcome:
 def measured_panel(choice: PanelChoice, point: int) -> Panel:
     """Return the panel of a point for measuring.
 
-    It is chosen again without each part of the cases; see :func:`chosen_alike`.
+    If all cases choose, the panel is chosen again without each part of the cases; see :func:`chosen_alike`.
     """
     return rechosen(
         choice,
@@ -309,9 +312,10 @@ def measured_panel(choice: PanelChoice, point: int) -> Panel:
 def chosen_alike(choice: PanelChoice, point: int, part: PanelChoice) -> int:
     """Return the index of the point of another choice that corresponds to a point of this choice.
 
-    It is the point with the least loss for at most the same mean price and, if latency is an objective, at
-    most the same mean latency; otherwise the cheapest point. For recall and specificity it is the point
-    nearest to both, or above them, and the cheapest of equals.
+    Points are admitted with at most the same mean price and, if latency is an objective, at most the same
+    mean latency. Of the admitted points the point with the least loss corresponds. For recall and
+    specificity, the point with the smallest shortfall in both objectives corresponds, and of equals the
+    cheapest. If no point is admitted, the cheapest point of all corresponds.
     """
     own, most = choice.found[point], price_in(choice, point, part)
     slowest = own.seconds * (1 + 1e-9) if LATENCY in choice.front.names else math.inf
@@ -347,10 +351,11 @@ def verdict(
 ) -> Verdict:
     """Return the verdict between a panel and the best single judge, on the hold-out cases or another log.
 
-    Under a promise, accuracy is a share of answers, and the judge gives as many answers as the panel; with
-    confidences they are its surest. `panel`: result of :func:`measured_panel`, if the cases of the choice
-    measure. `log`: hold-out cases alone. `limits`: limits of the panel, which the judge has to keep too if
-    any judge does. `margin`: largest loss that is as good, in the objective.
+    Under a promise, accuracy is a share of answers, and the judge gives as many answers as the panel; a judge
+    with confidences gives its surest answers. `panel`: result of :func:`measured_panel`, if the cases of the
+    choice measure. `log`: hold-out cases alone. `limits`: limits of the panel, which the judge must keep too
+    if any judge keeps them. `margin`: largest difference in the objective at which a panel that is worse
+    counts as equally good.
     """
     measured = choice.test if log is None else log
     scoring = choice.scoring(measured)
@@ -408,9 +413,9 @@ def beside_single(choice: PanelChoice, margin: float = MARGIN) -> PanelChoice:
 
 
 def promised_share(choice: PanelChoice, panel: Panel) -> float | None:
-    """Return the share of right answers promised by the cases that measure; 0 without a promise.
+    """Return the promised share of right answers if the measuring cases tested the promise, otherwise 0.
 
-    None if none is requested.
+    None if no promise is requested.
     """
     if not choice.guarantees:
         return None

@@ -40,7 +40,7 @@ def stages_in_words(panel: Panel) -> str:
 
 
 MOST_WAYS, MOST_LETTERS = 5, 150
-"""Largest number of a router's branches in sentences, and of letters in the condition of each."""
+"""Largest number of a router's branches in sentences, and of letters in the condition of a branch."""
 
 
 def _names(panel: Panel, stage: Stage) -> list[str]:
@@ -93,10 +93,11 @@ def in_words(
 
 
 def told_stages(stages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the stages that answer some case, each joined with those before it that answer none.
+    """Return the stages that answer some case, joined with earlier stages that answer no case.
 
-    Their judges are ``groups``, asked one after the other, and ``asks`` all together; price and seconds are
-    sums. A last stage without answers is included if cases reach it, as it is paid.
+    A joined stage has its judges in ``groups``, which are asked one after the other, and all its judges in
+    ``asks``. Its price and its seconds are sums. A last stage without answers is included if cases reach it,
+    as its judges are paid.
     """
     told, idle = list[dict[str, Any]](), list[Mapping[str, Any]]()
     reached = [stage for stage in stages if stage["reached"] > 0] or list(stages[:1])
@@ -245,7 +246,7 @@ def measured_on(facts: Mapping[str, Any]) -> str:
 
 
 def bound_sentence(bound: float, price: float, some_right: float, *, hands_over: bool) -> list[str]:
-    """Return a sentence on the most training cases that any panel gets right for a price, if not all.
+    """Return a sentence on an upper bound of the share of right training cases for a price; empty at 1.
 
     `some_right`: share of the cases about which at least one judge is right. `hands_over`: whether a person
     decides open cases.
@@ -365,9 +366,9 @@ MOST_PRICES = 6
 
 
 def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> str:
-    """Return a sentence on the prices at which another panel or judge, as good, would be the cheapest.
+    """Return a sentence on the prices at which another, equally good panel or judge is the cheapest.
 
-    Prices with the smallest change come first; without any the sentence is empty.
+    Prices with the smallest change come first. Without prices the sentence is empty.
     """
     told: list[tuple[float, str]] = []
     for name, one in prices.items():
@@ -420,7 +421,7 @@ def budget_table(told: Mapping[str, Any]) -> tuple[str, list[tuple[str, ...]]]:
 def title_of(told: Mapping[str, Any]) -> Callable[[str], str]:
     """Return a function from an objective to its title on the training cases.
 
-    Under a promise, a missing answer is not right.
+    Under a promise the title of accuracy is "right of all cases", since a missing answer is not right.
     """
     renamed = {ACCURACY: "right of all cases"} if told["guarantee"] else {}
     return lambda name: renamed.get(name, name)

@@ -99,7 +99,8 @@ def _told(place: str, task: dict[str, Any], kind: str) -> list[Any]:
 REGIONS = "annotations that only mark places, such as boxes or spans, which no panel can vote on"
 
 NAMES_OF_ANSWERS = {"pairwise": "selected", "textarea": "text"}
-"""Names of the answer's field in a value, by type, where it is not the type itself."""
+"""Name of the field that holds the answer in a value, by type, where the field is not named after the type.
+"""
 
 
 def _results(place: str, annotation: dict[str, Any]) -> dict[str, list[Any]]:

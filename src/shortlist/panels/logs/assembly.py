@@ -1,7 +1,7 @@
 """Assembly of logs from tables and records of calls: a row for each case, a column for each judge.
 
 A wide table is read by column, as codes of labels. A table of 100,000 cases and 100 judges has ten million
-answers; each takes eight bytes here, and two hundred as a record.
+answers; an answer takes eight bytes as a code, and two hundred bytes as a record.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,9 +37,9 @@ USUAL_COLUMNS = LogColumns()
 class Wide:
     """Wide table, with a row for each case and a column for each judge.
 
-    `cases`, ``(n_rows,)``. `said`: answers of all judges, ``(n_rows, n_judges)``. `truth`, `content`: of each
-    row, or None. `measures`: confidences, prices and latencies by name, ``(n_rows, n_judges)``. `numbered`,
-    `columns`: as in :class:`shortlist.panels.logs.records.Records`.
+    `cases`, ``(n_rows,)``. `said`: answers of all judges, ``(n_rows, n_judges)``. `truth`, `content`: truth
+    and content of each row, or None. `measures`: confidences, prices and latencies by name, ``(n_rows,
+    n_judges)``. `numbered`, `columns`: as in :class:`shortlist.panels.logs.records.Records`.
     """
 
     source: str
@@ -100,7 +100,7 @@ def wide_log(
     classes: Sequence[Any] | None = None,
     like: Sequence[str] | None = None,
 ) -> AnswerLog:
-    """Return a log of a wide table, as :func:`assembled` does for its records."""
+    """Return the log of a wide table, equal to :func:`assembled` of the table's records."""
     import pandas as pd
 
     told = list(notes)
@@ -134,9 +134,9 @@ def assembled(
 ) -> AnswerLog:
     """Return a log of records, with prices by `costs`, or otherwise the prices in the records.
 
-    A call without a price, or one that was not made, gets the mean price of its judge's other calls. Records
-    of the same case and judge from several files are repeats: they have their own rows, in one group with the
-    case.
+    A call without a price, or one that was not made, gets the mean price of its judge's other calls. If
+    several files have records of the same case and judge, the records are repeats: each has a row of its own,
+    in the group of the case.
 
     Raises BadInputError if records of a case have different truths or contents, or :func:`make_log` refuses
     the answers.
@@ -216,7 +216,7 @@ def _log_of(
 def _why_scores_alone(frame: "pd.DataFrame", *, knows_classes: bool) -> str:
     """Return the reason why only scores decide which answers are right.
 
-    Empty if the truth does, or no score exists.
+    Empty if the truth decides, or if there is no score.
     """
     if not frame["score"].notna().any():
         return ""
@@ -257,9 +257,9 @@ def _note_repeats(n_rows: int, cases: "pd.Series[Any]", notes: list[str]) -> Non
 def _one_of_each_case(
     cells: "pd.DataFrame", name: str, what: str, ways: Sequence[str] = ()
 ) -> list[str | None]:
-    """Return the value of a column for each row's case, normalised and as text; None without one.
+    """Return the value of a column for each row's case, as normalised text; None for a case without a value.
 
-    Raises BadInputError if cells of one case differ.
+    Raises BadInputError if a case has several values.
     """
     import pandas as pd
 
@@ -285,7 +285,7 @@ def _one_of_each_case(
 def _groups_of(firsts: "pd.DataFrame") -> NDArray[np.int64]:
     """Return the group of each row, ``(n_rows,)``.
 
-    It is equal for rows of one case, and for cases with the same content.
+    Rows are in one group if they have the same case, or cases with the same content.
     """
     import pandas as pd
     from scipy.sparse import coo_array

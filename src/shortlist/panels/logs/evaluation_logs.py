@@ -2,16 +2,16 @@
 
 lm-evaluation-harness: ``samples_TASK_DATE.jsonl`` in a folder named after the model. A line has `doc_id`,
 `doc`, `target`, `arguments`, `resps`, `filtered_resps`, `filter`, `doc_hash` and a key for each metric. If
-choices were compared, a response is the log likelihood of a choice, and whether it was the most likely text
-(lm-eval 0.4).
+choices were compared, a response is a pair: the log likelihood of a choice, and whether the choice was the
+most likely text (lm-eval 0.4).
 
 alpaca_eval: ``annotations.json``, a list of preferences between two outputs, with `instruction`, `output_1`,
-`output_2`, `annotator` and `preference`: 1 or 2, or a number between by the tokens' probabilities. The price
-is `price_per_example`, in versions from 0.6 on `preference_price_per_example`.
+`output_2`, `annotator` and `preference`: 1 or 2, or a number between 1 and 2 from the probabilities of the
+tokens. The price is `price_per_example`, in versions from 0.6 on `preference_price_per_example`.
 
-OpenAI evals: lines of JSON, the first one with `spec`, the others events with `sample_id`, `type` and `data`:
-a `match` has `correct`, `expected`, `picked` and `sampled`, a `sampling` has `sampled`, `metrics` a `score`.
-Of runs on the platform: lines with `data_source_idx`, `item`, `sample`, `grades` and `passes`.
+OpenAI evals: lines of JSON. The first line has `spec`; the other lines are events with `sample_id`, `type`
+and `data`: a `match` has `correct`, `expected`, `picked` and `sampled`, a `sampling` has `sampled`, `metrics`
+a `score`. Of runs on the platform: lines with `data_source_idx`, `item`, `sample`, `grades` and `passes`.
 """
 
 import math
@@ -43,11 +43,11 @@ TASK_IN_NAME = re.compile(r"samples_(.+?)(_\d{4}-\d\d-\d\dT[-0-9.:]+)?\.jsonl.*"
 
 
 def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
-    """Return the records of a file of samples; the judge is its folder's name, or otherwise its own.
+    """Return the records of a file of samples; the folder, or else the file, gives the judge its name.
 
     Log likelihoods of choices become probabilities that add up to 1. The answer is the most probable choice;
-    a tie has no answer. Choices that are the same in all samples become labels by their text, others by their
-    number.
+    a tie has no answer. If all samples have the same choices, the label of a choice is its text; otherwise it
+    is its number.
 
     Raises BadFileError if a needed field is missing or of another kind.
     """
@@ -135,7 +135,7 @@ METRICS = ("exact_match", "acc", "em", "f1", "contains", "pass@1")
 def _metric(sample: Row, *, is_choice: bool) -> float | None:
     """Return the metric that says whether the answer of a sample is right; None without one.
 
-    For choices it is the accuracy alone, as other metrics compare other likelihoods.
+    For choices only the accuracy counts, as other metrics compare other likelihoods.
     """
     told = sample.get("metrics")
     names = [*METRICS, *(one for one in told if isinstance(one, str))] if isinstance(told, list) else METRICS
@@ -169,8 +169,8 @@ def alpaca_eval_records(
 ) -> Records:
     """Return the records of annotations; the answers are ``1`` and ``2``.
 
-    A preference between 1 and 2 is for the nearer one, and gives the probabilities of both; one exactly
-    between them is a draw, and no answer.
+    A preference between 1 and 2 stands for the nearer output, and gives the probabilities of both outputs. A
+    preference of 1.5 is a draw, which counts as no answer.
 
     Raises BadFileError if a preference is no number from 1 to 2, or a needed field is missing.
     """
@@ -213,12 +213,13 @@ PLATFORM = {"input_tokens": "sample.token_usage.prompt_tokens",
 
 
 def openai_evals_records(source: str, lines: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
-    """Return the records of a run, whose judge is the completion function; `correct` or the score decides.
+    """Return the records of a run, whose judge is the completion function.
 
-    The answer is the picked one, or otherwise the sampled one.
+    The answer is the picked text, or else the sampled text. `correct`, or else the score, says whether it is
+    right.
 
-    For a run on the platform the sampled model is the judge, and its output the answer. It is right if it
-    passed all graders; the truth is the named field of the item.
+    For a run on the platform the sampled model is the judge, and its output is the answer. The answer is
+    right if it passed all graders; the truth is the named field of the item.
 
     Raises BadFileError if a needed field is missing or of another kind.
     """

@@ -46,7 +46,7 @@ MOST_OF_MEMBER, MOST_OF_ALL = 2**27, 2**33
 
 
 def member_names(content: bytes) -> list[str]:
-    """Return the names of an archive's members; empty if it is no archive, or a damaged one."""
+    """Return the names of an archive's members; empty if the content is damaged or no archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return archive.namelist()
@@ -122,7 +122,8 @@ def is_inspect_archive(content: bytes) -> bool:
 def archive_records(source: str, content: bytes, columns: LogColumns, notes: list[str]) -> Records:
     """Return the records of an archive.
 
-    Raises BadFileError if it is damaged, has no sample, or a needed field is missing or of another kind.
+    Raises BadFileError if the archive is damaged or has no sample, or if a needed field is missing or of
+    another kind.
     """
     names = member_names(content)
     about = HEADER if HEADER in names else START
@@ -230,7 +231,7 @@ USAGE = {
 def _usage(place: str, sample: Row, model: str) -> Row:
     """Return tokens and cost of the judge's model, without those of models that only grade.
 
-    If the judge's model is missing there, the judge consists of other models: their costs are added.
+    If the usage lists only other models, the judge consists of these models, and their costs are added.
     """
     used = field(place, sample, "model_usage", dict) or {}
     parts = {name: field(place, used, name, dict, needed=True) for name in used}

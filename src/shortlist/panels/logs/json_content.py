@@ -115,7 +115,7 @@ def oddity_notes(name: str, odd: Mapping[str, int]) -> list[str]:
 def json_lines(name: str, content: bytes, odd: Counter[str]) -> list[Any] | None:
     """Return the value of every line that is not blank.
 
-    None unless the first of several lines is a whole value.
+    None if there is only one line, or if the first line is no complete value.
 
     Raises BadFileError if another line is no JSON.
     """
@@ -206,7 +206,7 @@ MOST_FIELDS = 100
 def with_fields(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table with a column for each field of its objects, such as ``result.score``.
 
-    Objects become labels or texts in a column that holds other values too; so do lists.
+    In a column with other values too, objects become labels or texts. Lists always do.
     """
     import pandas as pd
 
@@ -333,9 +333,10 @@ def records_of_rows(
     where: str,
     counts: Sequence[tuple[str, str, str]] = (),
 ) -> Records:
-    """Return the records of calls, with fields of the case as `features`; `where` names their place.
+    """Return the records of calls; named fields of the case become `features`.
 
-    `counts`: for each flag of rows, the words for such rows, and the note on their number.
+    `where`: place of these fields, for messages. `counts`: triples of a flag of the rows, the words for
+    flagged rows, and the rest of the note on their number.
 
     Raises BadFileError if there is no row, and BadInputError if no row has one of the features.
     """

@@ -33,10 +33,12 @@ CALL_STATES = frozenset({"error", "errors", "exception", "status", "state", "res
 """Words in names of columns beside which ``success`` means that the call worked."""
 
 FEWEST_CASES = 10
-"""Number of cases with different answers; a column that is constant in all of them is no score."""
+"""Least number of cases with different answers for this rule: a column that is constant in all of them is no
+score.
+"""
 
 FEW_SCORES = 0.1
-"""Least share, among cases with different answers, of cases whose scores differ, in a column of scores."""
+"""Least share of cases with different scores, among cases with different answers, for a column of scores."""
 
 
 def candidates(
@@ -44,7 +46,7 @@ def candidates(
 ) -> dict[str, list[str]]:
     """Return the candidates for each role, by preference.
 
-    They are the named column, or all columns of a usual name.
+    The candidates are the column named for the role, or else all columns with a usual name of the role.
     """
     named = {role: getattr(columns, role) or (usual or {}).get(role) for role in LONG_ROLES}
     taken = {*named.values(), *columns.features, columns.content}
@@ -59,11 +61,12 @@ def candidates(
 
 
 def key_of(table: "pd.DataFrame", found: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
-    """Return the columns of case and judge that identify rows, or otherwise the first of each.
+    """Return the columns of case and judge that together identify rows, or else the first candidates.
 
-    None without one.
+    None if a role has no candidate.
 
-    Cases that repeat are preferred: a number of each row is no case of several judges.
+    A column of cases with repeated values is preferred, since a number of each row is no case of several
+    judges.
     """
     pairs = [
         (case, judge)
@@ -222,7 +225,7 @@ def _target(
 ) -> str | None:
     """Return the column of the truth among sure names.
 
-    Of several the one that shares words with the answers.
+    Of several columns, the column that shares words with the answers is taken.
     """
     found = [name for name in given["target"] if name in table]
     if columns.target is not None or len(found) < 2:
@@ -252,9 +255,9 @@ def _answer(
 ) -> str | None:
     """Return the column of answers.
 
-    Of several the one that differs within cases and shares words with the truth.
+    Of several columns, the column that differs within cases and shares words with the truth is taken.
 
-    Raises BadFileError if several columns do.
+    Raises BadFileError if several columns do both.
     """
     found = [name for name in found if name != target and name in table]
     if columns.answer is not None or len(found) < 2:
@@ -282,9 +285,9 @@ def _leftover_truth(
 ) -> str | None:
     """Return a column with a name of answers that holds the truth; None without one.
 
-    It is constant within each case, and shares words with the answers.
+    The column is constant within each case, and shares words with the answers.
 
-    Raises BadFileError if there are several and they differ.
+    Raises BadFileError if several columns fit and their labels differ.
     """
     others = [name for name in found if name != answer and name in table]
     words = words_of(table[answer])
@@ -317,7 +320,7 @@ def _score(
     answer: str | None,
     has_truth: bool,
 ) -> tuple[str | None, bool, list[str]]:
-    """Return the column of scores or of right answers, whether it is the latter, and the unused columns.
+    """Return the column of scores or of right answers, whether it has right answers, and unused columns.
 
     `notes`: gets sentences on the unused columns.
     """
@@ -351,9 +354,9 @@ def _score(
 
 
 def _refuse_truth_alone(source: str, table: "pd.DataFrame", name: str, case: str) -> None:
-    """Raise BadFileError for scores without answers that look like truths.
+    """Raise BadFileError if a column of scores looks like a truth and no column has answers.
 
-    Truths are the same for all judges of each case.
+    A truth is the same for all judges of a case.
     """
     if None in {as_score(one) for one in table[name].dropna().unique().tolist()}:
         return  # they are refused as what they are
@@ -377,9 +380,9 @@ def _kind_of_score(
 ) -> str:
     """Return the role of a column with a name of scores: ``score``, ``target`` for the truth, or "".
 
-    Scores differ between the answers of one case if one of them is right; truths do not. Beside answers a
-    number between 0 and 1 may be a confidence, so it is no score. `has_truth`: whether another column or file
-    has the truth; then a column that fits both roles is a score.
+    Within a case scores differ between right and wrong answers, and truths are all equal. Beside answers a
+    number between 0 and 1 may be a confidence, so such a column is no score. `has_truth`: whether another
+    column or file has the truth; then a column that fits both roles is a score.
 
     Raises BadFileError if both roles fit, or neither.
     """

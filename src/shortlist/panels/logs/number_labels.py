@@ -79,9 +79,9 @@ def with_number_labels(
 ) -> "pd.DataFrame":
     """Return a table in which every number among answers and truths is a number.
 
-    Columns with numbers alone are numbers already. Otherwise one word among a judge's answers would make
-    ``"1,200"`` a word that never equals a truth of 1200. The table changes only if numbers are at least half
-    of the different labels of one column, or of another file's labels.
+    Columns with numbers alone are numbers already. In a column with a word among its cells, ``"1,200"`` would
+    stay a text that never equals a truth of 1200. The table changes only if numbers are at least half of the
+    different labels of one column, or of another file's labels.
 
     Raises BadFileError if a cell has two readings.
     """
@@ -125,8 +125,8 @@ FARTHEST = 100
 """Largest absolute value of a rating."""
 FEWEST_MISSES = 10
 NEAR = 0.5
-"""Share of the distance between the truths of two cases; answers come near if half of the wrong ones miss by
-less.
+"""Share of the distance between the truths of two cases. A judge's answers come near if half of its wrong
+answers miss by less than this share.
 """
 
 

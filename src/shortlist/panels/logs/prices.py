@@ -24,7 +24,7 @@ CACHED_PRICE, WRITTEN_PRICE = "cache_read_input_token_cost", "cache_creation_inp
 
 @dataclass(frozen=True)
 class TokenPrices:
-    """Prices of one token of a model; where `cached` or `to_cache` is None, the price of reading counts."""
+    """Prices of one token of a model; if `cached` or `to_cache` is None, the price `read` replaces it."""
 
     read: float
     write: float
@@ -144,10 +144,12 @@ def token_prices_of(model: str, prices: Mapping[str, TokenPrices]) -> TokenPrice
 def priced_by_tokens(
     records: Records, token_prices: str | Path, notes: list[str], *, has_costs: bool = False
 ) -> Records:
-    """Set the prices of records by their tokens and a table of prices per model; count the other records.
+    """Set the prices of records from their numbers of tokens and a table of prices per model.
 
-    Raises BadFileError if the table cannot be used. Raises BadInputError if it prices none of the calls, and
-    they have no other price.
+    Notes name models without prices, and count calls without numbers of tokens.
+
+    Raises BadFileError if the table cannot be used. Raises BadInputError if the table prices no call, and the
+    calls have no other price.
 
     `has_costs`: whether judges have prices by name too.
     """

@@ -57,8 +57,8 @@ def promptfoo_records(source: str, results: Sequence[Any], columns: LogColumns, 
     """Return the records of results; tests with equal variables are one case.
 
     The truth is the named variable or field of the test's metadata. Otherwise it is the value that a test's
-    only assertion requires of the output, perhaps a variable such as ``{{expected}}``. A test that passes is
-    right. An answer from promptfoo's cache has no price.
+    only assertion requires of the output, perhaps a variable such as ``{{expected}}``. An answer is right if
+    its test passes. An answer from promptfoo's cache has no price.
 
     Raises BadFileError if a needed field is missing or of another kind.
     """
@@ -118,7 +118,7 @@ def _seconds(milliseconds: Any) -> Any:
 
 
 def _provider(place: str, result: Row) -> tuple[str, str]:
-    """Return the label of the provider, or otherwise its name, and then its name."""
+    """Return the label of the provider, or else its name; then return its name."""
     provider = result.get("provider")
     parts = provider if isinstance(provider, dict) else {"id": provider}
     name = parts.get("id") or parts.get("label")
@@ -284,7 +284,7 @@ SUCCESS = {"PASS": True, "FAIL": False}
 
 
 def _named(title: str) -> tuple[str, str]:
-    """Return the provider and the prompt of a column of outputs; a prompt alone stands for both."""
+    """Return the provider and the prompt of a column of outputs; a title without provider gives both."""
     found = OUTPUT.fullmatch(title)
     return (found[1], found[2]) if found else (title, title)
 

@@ -135,9 +135,9 @@ class Asked(NamedTuple):
     """Settings for reading files.
 
     `form`, `columns`, `rules`: form, names of columns, and rules for cells. `truth_elsewhere`: whether the
-    truth is in another file. `case_there`: named column of cases, if that file has it; the log may have
-    another name for it. `beside_numbers`: whether that truth is numbers. `priced`: judges with a price by
-    name.
+    truth is in another file. `case_there`: named column of cases, if the file of the truth has it; the log
+    may name its cases otherwise. `beside_numbers`: whether the truth in another file is numbers. `priced`:
+    judges with a price by name.
     """
 
     form: str | None
@@ -234,7 +234,7 @@ def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> 
 
 
 MOST_COLUMNS = 4_000
-"""Largest number of columns of a text table that is read: each takes about 5 ms."""
+"""Largest number of columns of a text table; reading a column takes about 5 ms."""
 
 
 def _check_width(name: str, content: bytes) -> None:
@@ -291,9 +291,10 @@ def _truth_of(truth: str | Path, asked: Asked, notes: list[str]) -> Truth:
 def _truth_columns(name: str, names: list[str], columns: LogColumns) -> tuple[str, str]:
     """Return the columns of cases and of truths.
 
-    They are the named ones, those of usual names, or the other one of two columns.
+    A column is the named one, or else a column with a usual name. If only one of the roles is found in a
+    table of two columns, the other column has the other role.
 
-    Without a usual name, the cases are in the first column.
+    If only the truth is found in a wider table, the cases are in the first column.
     """
     case = columns.case if columns.case in names else None
     case = case or next(iter(called(names, KNOWN_COLUMNS["case"])), None)
@@ -349,7 +350,7 @@ def _truth_of_cases(told: Truth) -> dict[str, Any]:
 
 
 def _plurality(records: Records) -> dict[str, Any]:
-    """Return the most frequent answer of each case; None for two equally frequent ones."""
+    """Return the most frequent answer of each case; None for a tie."""
     from collections import Counter
 
     votes: dict[str, Counter[Any]] = {}

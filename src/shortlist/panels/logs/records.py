@@ -107,20 +107,20 @@ def called(names: Iterable[str], known: Sequence[str], *, nested: bool = False) 
 
 @dataclass(frozen=True)
 class LogColumns:
-    """Names of the columns of a table, or of the fields of a tool's log; None where they are found.
+    """Names of the columns of a table, or of the fields of a tool's log; None for a column to be found.
 
     `case`: column of the case. `judge`: column of the judge in a long table. For inspect-ai, a setting of the
     evaluation or an argument of the task that distinguishes judges of one model. `answer`: column of the
-    answer in a long table; the scorer (inspect-ai), the filter (lm-evaluation-harness), or the field of the
-    output (promptfoo) that holds it. `target`: column of the truth; in a tool's log a field of the case, of
-    its metadata or of its variables. `confidence`, `price`, `latency`, `epoch`: columns of a long table. A
-    latency whose name ends in ``ms`` is in milliseconds, any other in seconds. `input_tokens`,
-    `output_tokens`: columns of a long table with numbers of tokens, for prices per token. `content`: column
-    of the text that the judges saw: cases with equal entries are the same case. `features`: free columns of
-    the case. `drop`: columns or judges to leave out. `score`: column of a long table that says whether each
-    answer is right. `right_above`: score above which an answer is right. `repeats`: rule for several answers
-    of one judge to a case, out of :data:`REPEATS`; None: they are an error. `fold`: differences between
-    labels to ignore, out of :data:`shortlist.panels.log_checks.FOLDS`.
+    answer in a long table. In a tool's log, the scorer (inspect-ai), the filter (lm-evaluation-harness) or
+    the field of the output (promptfoo) with the answer. `target`: column of the truth; in a tool's log a
+    field of the case, of its metadata or of its variables. `confidence`, `price`, `latency`, `epoch`: columns
+    of a long table. A latency whose name ends in ``ms`` is in milliseconds, any other in seconds.
+    `input_tokens`, `output_tokens`: columns of a long table with numbers of tokens, for prices per token.
+    `content`: column of the text that the judges saw: cases with equal entries are the same case. `features`:
+    free columns of the case. `drop`: columns or judges to leave out. `score`: column of a long table that
+    says whether each answer is right. `right_above`: score above which an answer is right. `repeats`: rule
+    for several answers of one judge to a case, out of :data:`REPEATS`; None: they are an error. `fold`:
+    differences between labels to ignore, out of :data:`shortlist.panels.log_checks.FOLDS`.
     """
 
     case: str | None = None
@@ -155,7 +155,7 @@ NUMBERS = (
 """Columns of records that hold numbers, with NaN for missing ones."""
 
 COLUMNS = ("case", "epoch", "task", "judge", "answer", "truth", "content", "probabilities", "model", *NUMBERS)
-"""Columns of records; further ones are features of the case."""
+"""Columns of records; further columns are features of the case."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ def records_of(
     *,
     repeats: str | None = None,
 ) -> Records:
-    """Return records with the given columns, and empty other ones; `repeats`: as in :class:`LogColumns`.
+    """Return records with the given columns, all others empty; `repeats`: as in :class:`LogColumns`.
 
     Raises BadFileError if a number is text or negative, or a judge answers a case twice.
     """
@@ -226,7 +226,7 @@ def check_dropped(judges: set[str], columns: Sequence[str], names: Sequence[str]
 
 
 def as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return names as text, in the form in which labels are compared; None for a missing one.
+    """Return names as text, in the form in which labels are compared; None for a missing name.
 
     Raises TypeError if a name is a list or a mapping.
     """
@@ -263,7 +263,7 @@ def refuse_nameless(source: str, frame: "pd.DataFrame") -> None:
 def numbers_of(source: str, name: str, values: Any) -> Any:
     """Return a column of numbers as floats; empty cells are NaN.
 
-    Raises BadFileError if a cell holds no number, infinity or, unless it is a confidence, less than 0.
+    Raises BadFileError if a cell holds no number, or infinity, or a negative number that is no confidence.
     """
     import pandas as pd
 
@@ -388,16 +388,17 @@ def scores_of(source: str, values: Any) -> Any:
 REPEATS = ("first", "majority", "mean")
 """Rules for several answers of one judge to a case.
 
-The first; the most frequent, none of equals; or the mean of numbers, if no scores decide which are right.
-Prices and the like are those of the first answer, or else means; confidences and scores are means over the
-answers equal to the result.
+The first answer; the most frequent answer, or no answer for a tie; or the mean of numbers, if no scores
+decide which answers are right. By the first rule, prices and other numbers are those of the first answer. By
+the other rules they are means; with the most frequent answer, confidences and scores are averaged only over
+the calls that gave it.
 """
 
 
 def _with_one_each(records: Records, repeats: str | None) -> Records:
     """Return records with one answer of a judge to a case in each epoch.
 
-    Raises BadFileError if there are several and no rule is given.
+    Raises BadFileError if a judge has several answers to a case and no rule is given.
     """
     frame = records.frame
     key = ["case", "epoch", "task", "judge"]
@@ -436,7 +437,7 @@ def _with_one_each(records: Records, repeats: str | None) -> Records:
 
 
 def _most_frequent(_source: str, answers: list[Any]) -> Any:
-    """Return the most frequent answer; None for two equally frequent ones."""
+    """Return the most frequent answer; None for a tie."""
     labels = {label_of(answer): answer for answer in reversed(answers) if label_of(answer)}
     times = Counter(label_of(answer) for answer in answers if label_of(answer)).most_common(2)
     return labels[times[0][0]] if times and (len(times) == 1 or times[0][1] > times[1][1]) else None
@@ -445,7 +446,7 @@ def _most_frequent(_source: str, answers: list[Any]) -> Any:
 def _mean_answer(source: str, answers: list[Any]) -> Any:
     """Return the mean of answers that are numbers.
 
-    Raises BadFileError for other answers.
+    Raises BadFileError if an answer is no number.
     """
     numbers = [_number(answer) for answer in answers if label_of(answer)]
     if not all(map(math.isfinite, numbers)):
@@ -461,7 +462,7 @@ def _mean_answer(source: str, answers: list[Any]) -> Any:
 def joined(parts: Sequence[Records], repeats: str | None = None) -> Records:
     """Join the records of several files; `repeats`: as in :class:`LogColumns`.
 
-    If they are of several tasks, a case is named by its task too.
+    If the files are of several tasks, the name of a case includes its task.
     """
     import pandas as pd
 

@@ -55,8 +55,9 @@ COLUMN_OF_EACH = (
 def _refuse_nameless_judges(parts: Sequence[Records], repeats: str | None) -> None:
     """Raise BadFileError for files whose answers to the same cases have no known judge.
 
-    Such are columns of one name that names no judge, and samples of lm-evaluation-harness in one folder,
-    unless repeats of one judge are expected. Other judges in several files count as asked again.
+    The judge is unknown if columns in several files have the same name, which names no judge. It is also
+    unknown for samples of lm-evaluation-harness in one folder. Both are allowed if repeats of one judge are
+    expected. Any other judge in several files counts as asked again.
     """
     if repeats is not None:
         return
@@ -106,9 +107,7 @@ def _refuse_other_cases(parts: Sequence[Records]) -> None:
 def _refuse_one_answer_each(parts: Sequence[Records]) -> None:
     """Raise BadFileError for a file with one answer per case that shares cases with another file.
 
-    Its answers are of several judges.
-
-    Its column of few names may name judges, or a property of one judge's answers.
+    The refused file has a column of few names. The names may be judges, or a property of one judge's answers.
     """
     for part in parts:
         cases = part.frame["case"]

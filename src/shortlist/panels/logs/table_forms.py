@@ -46,10 +46,11 @@ PRICE_WORDS = frozenset({"price", "cost", "usd", "eur"})
 """Words in names of columns of prices."""
 
 MOST_REPEATS = 0.05
-"""Largest share of rows that may repeat a case and judge if names alone do not identify both."""
+"""Largest share of rows that may repeat a pair of case and judge if names alone do not identify both columns.
+"""
 
 FEWEST_ROWS = 20
-"""Number of rows below which the structure of a table is no evidence."""
+"""Least number of rows at which the structure of a table counts as evidence."""
 
 
 class TableForm(NamedTuple):
@@ -104,9 +105,9 @@ def told_form(
 def _roles_by_structure(
     source: str, table: "pd.DataFrame", found: Mapping[str, Sequence[str]], columns: LogColumns
 ) -> dict[str, list[str]] | None:
-    """Return the columns by role of a table that is long by its structure, under any names; None for others.
+    """Return the columns by role of a table that is long by its structure, under any names; otherwise None.
 
-    Raises BadFileError if its answers may be in several columns.
+    Raises BadFileError if several columns may hold the answers.
     """
     if len(table) < FEWEST_ROWS or any(str(name).endswith(".label") for name in table.columns):
         return None
@@ -139,10 +140,11 @@ def _is_long(
 ) -> bool:
     """Return whether a table with columns named like a case and a judge has a row for each answer.
 
-    It has if cases repeat. Otherwise the column named like a judge may hold answers, or the source of the
-    truth.
+    If cases repeat, it has. If no case repeats, the column named like a judge may hold answers, or the source
+    of the truth.
 
-    Raises BadFileError if it may have a row for each answer, and other columns share words with the answers.
+    Raises BadFileError if the table may have a row for each answer, and other columns share words with the
+    answers.
     """
     (case,), (judge,) = found["case"], found["judge"]
     has_answers = bool({"answer", "score"} & {*found})
@@ -173,7 +175,7 @@ def _is_long(
 
 
 def is_key(table: "pd.DataFrame", case: str, judge: str) -> bool:
-    """Return whether rows may be answers of few judges to cases: most pairs occur, and rarely twice."""
+    """Return whether rows may be answers of few judges: most pairs of case and judge occur, rarely twice."""
     told = table[[case, judge]].dropna()
     n_cases, n_judges = told[case].nunique(), told[judge].nunique()
     if not 2 <= n_judges <= n_cases <= len(told) / 1.5:
@@ -233,7 +235,7 @@ def _has_words_of(table: "pd.DataFrame", name: str, judge: str, words: set[str])
 def _may_answer(table: "pd.DataFrame", name: str, case: str, target: str | None) -> bool:
     """Return whether a column may hold answers.
 
-    It must differ within a case, and share words with a known truth.
+    The column must differ within a case, and share words with the truth if the truth is known.
     """
     if not may_hold_words(table[name]) or not _differs(table, name, case):
         return False
@@ -243,9 +245,10 @@ def _may_answer(table: "pd.DataFrame", name: str, case: str, target: str | None)
 def with_price(
     table: "pd.DataFrame", columns: LogColumns, roles: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str]]:
-    """Return the roles of columns, with the price by a word of its name, and other candidates for it.
+    """Return the roles of columns, with a price found by a word of its name, and other columns of prices.
 
-    A price of answers differs within a case; a column that does not may be a feature of the case.
+    A price of answers differs within a case. A column that is constant within each case may be a feature of
+    the case.
     """
     taken = {*roles.values(), *columns.features, columns.content}
     found = [
@@ -339,7 +342,7 @@ CROWDS = {
 def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tuple[str, dict[str, str]]:
     """Return the name of the crowd platform that wrote a table, "" for others, and the roles of its columns.
 
-    Raises BadFileError if several columns may hold the answers, and none is named.
+    Raises BadFileError if several columns may hold the answers, and no column is named.
     """
     names = [*map(str, table.columns)]
     tool = next((tool for tool, crowd in CROWDS.items() if crowd.needs <= set(names)), "")
@@ -377,7 +380,7 @@ def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tupl
 def names_workers(table: "pd.DataFrame", columns: LogColumns) -> bool:
     """Return whether a table names the judge of each answer, and has no truth.
 
-    Such are tables of a crowd platform, and tables with repeating cases.
+    True for tables of a crowd platform, and for tables in which cases repeat.
     """
     if any(crowd.needs <= {*map(str, table.columns)} for crowd in CROWDS.values()):
         return True

@@ -34,9 +34,10 @@ def table_records(
     notes: list[str],
     hints: TableHints = USUAL_HINTS,
 ) -> Records | Wide:
-    """Return the records of a table, or a wide table by its columns; its structure decides its form.
+    """Return the records of a table, or a :class:`Wide`; the structure of the table decides its form.
 
-    `source`: name of the file in messages. `notes`: gets, first, a sentence on the form of the table.
+    `source`: name of the file in messages. `notes`: gets a sentence on the form of the table, before all
+    other notes.
 
     Raises BadFileError if several forms fit.
     """

@@ -44,7 +44,7 @@ class _Form(NamedTuple):
 
     `title`: name of the tool for people. `in_lines`: whether a file may be a single record in one line.
     `is_export`: whether people label with the tool, which runs no models. `roles`: roles of
-    :class:`LogColumns` that it uses.
+    :class:`LogColumns` that the reader uses.
     """
 
     is_one: Callable[[dict[str, Any]], bool]
@@ -118,7 +118,7 @@ class Content(NamedTuple):
     """File of a known form.
 
     `form`: one of :data:`TOOL_FORMS`, ``inspect-ai archive``, ``promptfoo table``, ``rows`` for other JSON,
-    or ``other``. `value`: its JSON; the bytes of an archive, or of other content.
+    or ``other``. `value`: parsed JSON; for an archive or other content, the bytes.
     """
 
     form: str
@@ -128,7 +128,7 @@ class Content(NamedTuple):
 def content_of(name: str, content: bytes, notes: list[str]) -> Content:
     """Return the form of a file's content; `notes` gets a sentence on each kind of oddity.
 
-    Raises BadFileError if it begins like JSON but is none, or is compressed and damaged.
+    Raises BadFileError if the content begins like JSON but is no JSON, or is compressed and damaged.
     """
     if is_inspect_archive(content):
         return Content("inspect-ai archive", content)
@@ -192,7 +192,7 @@ def tool_records(source: str, content: Content, columns: LogColumns, notes: list
 
 
 class _Other(NamedTuple):
-    """Form of files without answers: the fields of its records, its name, and advice."""
+    """Form of files without answers: the fields of the records, the name of the form, and advice."""
 
     needs: frozenset[str]
     name: str

@@ -43,8 +43,8 @@ class Layout:
     `ids`: columns of the case. `target`: column of the truth, or None. `labels`: column of answers of each
     judge. `parts`: for confidence, price and the like, the column of each judge that has one. `shares`:
     column of each class, for judges with probabilities. `unused`: columns that are not read. `copies`:
-    columns named like the truth that are not taken for judges. `is_of_one`: whether the name of the file is
-    that of the only judge.
+    columns named like the truth that are not taken for judges. `is_of_one`: whether the table has one judge,
+    named after the file.
     """
 
     ids: Sequence[str] = ()
@@ -112,9 +112,10 @@ def layout_of(source: str, table: "pd.DataFrame", columns: LogColumns, hints: Ta
 def _who_told(
     source: str, table: "pd.DataFrame", names: Sequence[str], target: str | None, hints: TableHints
 ) -> list[str]:
-    """Return columns named like a judge that share no words with others, like the people behind the truths.
+    """Return columns named like a judge with words of no other column, such as the people behind the truths.
 
-    Raises BadFileError unless two columns or more hold answers, as each row may be an answer of one of them.
+    Raises BadFileError if fewer than two columns hold answers, as each row may then be the answer of a person
+    named in it.
     """
     if hints.form is not None:
         return []
@@ -148,9 +149,9 @@ def _known_target(
 ) -> str | None:
     """Return the column with a usual name of the truth.
 
-    Priced columns, and those with another role, are left out.
+    Columns with a price, and columns with another role, are left out.
 
-    Raises BadFileError if there are several and they differ.
+    Raises BadFileError if several columns have such a name and their cells differ.
     """
     if hints.truth_elsewhere or (hints.form == "scores"):
         return None
@@ -173,7 +174,7 @@ def _known_target(
 def _may_be_known(source: str, table: "pd.DataFrame", name: str, names: Sequence[str]) -> bool:
     """Return whether a column with a possible name of the truth may be the truth.
 
-    It must hold neither one judge's answers nor their scores.
+    A column with the answers of one judge, or with scores of these answers, is not the truth.
     """
     others = [one for one in names if one != name]
     if spelled(name) != "correct":
@@ -387,9 +388,9 @@ def _without_truth(
 
 
 def may_be_truth(table: "pd.DataFrame", name: str, others: Sequence[str]) -> bool:
-    """Return whether a column may be the truth of others.
+    """Return whether a column may be the truth for the answers in some of the other columns.
 
-    It must make an answer right, and neither may have fractions.
+    At least one answer must be right by it. Columns with fractions are neither truth nor answers.
     """
     if has_fractions(table[name]):
         return False

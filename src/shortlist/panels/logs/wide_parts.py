@@ -92,8 +92,8 @@ TRUTH_WORDS = frozenset(
 """Words in names of models, and in names of truths, for tables with true and false alone."""
 
 LIKE_RIGHT = 0.9
-"""Least share of answers whose rightness by the truth equals the scores, for scores with words of the
-truth.
+"""Least share of answers that truth and score both call right, or both call wrong, for a column with words of
+the truth to hold scores.
 """
 
 FEWEST_BEYOND = 5
@@ -144,8 +144,8 @@ def parts_of(
 def is_score_of(source: str, table: "pd.DataFrame", name: str, answer: str, target: str | None) -> bool:
     """Return whether a column has the scores of another column's answers.
 
-    Raises BadFileError if it has the words of the answers, and its right answers differ from those by the
-    truth.
+    Raises BadFileError if the column has words of the answers, and calls other answers right than the truth
+    does.
     """
     scores = {as_score(one) for one in table[name].dropna().unique().tolist()}
     if not scores <= {0.0, 1.0}:
@@ -169,7 +169,7 @@ def is_score_of(source: str, table: "pd.DataFrame", name: str, answer: str, targ
 
 
 def stems(name: str, words: Sequence[str]) -> list[str]:
-    """Return the part of a name before a mark and one of some suffixes, for each that fits."""
+    """Return the part of a name before a mark and a suffix, for each suffix of `words` that fits."""
     ends = [f"{mark}{word}" for word in words for mark in MARKS]
     return [name.removesuffix(end) for end in ends if name.endswith(end) and name != end]
 
@@ -215,7 +215,7 @@ def _scores_beside_truth(
 ) -> dict[str, str]:
     """Return the columns of judges with scores of right and wrong, if no column has the words of the truth.
 
-    Raises BadFileError if they may be answers: codes of two classes, or two classes of several.
+    Raises BadFileError if the columns may be answers: codes of two classes, or two classes of several.
     """
     truths = words_of(table[target])
     words = set[str]().union(*(words_of(table[name]) for name in found.values()))

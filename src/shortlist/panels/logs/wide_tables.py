@@ -116,8 +116,8 @@ MOST_WORDS = 20
 def _check_words(source: str, table: "pd.DataFrame", target: str, layout: Layout) -> None:
     """Raise BadFileError for columns that are no answers: no word of the truth, and fractions or many words.
 
-    Neither are words for right and wrong, if other columns have words of the truth. If no column has any, in
-    whatever spelling, none holds answers.
+    Words for right and wrong are no answers either, if other columns have words of the truth. If no column
+    has a word of the truth in any spelling, no column holds answers.
     """
     truths, names = words_of(table[target]), [*layout.labels.values()]
     is_open = 2 * len(truths) > len(table)
@@ -159,9 +159,9 @@ def _with_words(table: "pd.DataFrame", names: Sequence[str], words: set[str]) ->
 
 
 def _without_features(table: "pd.DataFrame", layout: Layout, target: str, hints: TableHints) -> Layout:
-    """Return a layout without judges that have no word of the truth, if others have: they are features.
+    """Return a layout without features: columns with no word of the truth, if other columns have one.
 
-    Words that differ from the truth's only in spelling count as its words.
+    A word that differs from a word of the truth only in spelling counts as this word.
     """
     alike = _with_words(table, [*layout.labels.values()], words_of(table[target]))
     apart = {judge for judge, name in layout.labels.items() if name not in alike} - {*hints.priced}
