@@ -16,7 +16,7 @@ WHOLE = (
 
 
 def differences(kept: Any, meant: Any, name: str = "", *, within: float = 0.0) -> Iterator[str]:
-    """Yield the names of parts of an object that differ from the expected ones, such as ``ballot.gains``.
+    """Yield the names, such as ``ballot.gains``, of parts of an object that differ from the expected parts.
 
     Numbers of any type are compared by value, arrays as a whole, and other objects attribute by attribute.
     Attributes that only `kept` has are skipped, as they are computed on demand.

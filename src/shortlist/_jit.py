@@ -22,7 +22,8 @@ _SAID = threading.Event()
 """Event that is set after the warning :data:`NOTHING_KEPT`."""
 
 _UNREADABLE = (AttributeError, ImportError, EOFError, pickle.UnpicklingError)
-"""Errors of loading a kernel that refers to a tuple by the name of another version, or is truncated."""
+"""Errors of loading a stored kernel that is truncated, or names a tuple as another version of Shortlist did.
+"""
 
 
 class CompilingClock:
@@ -118,7 +119,7 @@ def kernel(
 
 
 def _compiled(function: Callable[P, R], types: Any, options: dict[str, bool]) -> Callable[P, R]:
-    """Load a kernel from disk, or else compile it and store it, or only compile it if nothing is stored."""
+    """Load a kernel from disk, or compile and store it; only compile it if storing fails."""
     import numba
 
     def compile_it(*, cache: bool) -> Callable[P, R]:
@@ -137,7 +138,7 @@ def _compiled(function: Callable[P, R], types: Any, options: dict[str, bool]) ->
 
 
 def _forget(function: Callable[..., Any]) -> None:
-    """Empty the disk cache of a kernel, such as one left by another version of Shortlist."""
+    """Empty the disk cache of a kernel, for instance a cache of another version of Shortlist."""
     from numba.core import caching
 
     cache: Any = caching.FunctionCache  # untyped, as all of numba

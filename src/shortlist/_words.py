@@ -46,7 +46,7 @@ def counted(count: int, thing: str) -> str:
 
 
 def number_text(value: float, digits: int = 10, *, grouped: bool = False) -> str:
-    """Return a number for people: integers in full, others with `digits` significant digits.
+    """Return a number for people: integers in full, other numbers with `digits` significant digits.
 
     `grouped`: whether integers have commas between thousands.
 

@@ -85,7 +85,7 @@ Whole: TypeAlias = int | np.int64
 def record_type(*names: str) -> np.dtype[Any]:
     """Return the type of records of integers with these names, for Python and for kernels.
 
-    A name must not be an attribute of NumPy's own, such as ``size``, which Python would return instead.
+    A name must not be an attribute of NumPy's records, such as ``size``: Python would return the attribute.
 
     >>> record_type("n_members", "cost").names
     ('n_members', 'cost')

@@ -1,7 +1,7 @@
 """Exceptions that Shortlist raises on purpose.
 
-The command line prints any of them as one sentence, with its options in place of the arguments of Python,
-and exits with 2. Within a sentence, an argument is between backticks, alone or with its value.
+The command line prints any of these exceptions as one sentence, with its options in place of the arguments of
+Python, and exits with 2. Within a sentence, an argument is between backticks, alone or with its value.
 """
 
 from collections.abc import Mapping

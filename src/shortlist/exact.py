@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask
 
 MOST_DECIMALS = 9
-"""Most decimals of numbers that are scaled to integers; users may round others."""
+"""Most decimals of numbers that are scaled to integers; users may round numbers with more."""
 
 LARGEST_INTEGER = 2**53
-"""Size below which integers are exact as doubles too; sums of integers stay below it."""
+"""Size below which integers are exact as doubles too; sums of integers stay below this size."""
 
 LARGEST_EXPONENT = 18
 """Largest exponent: numbers of 10^19 and more are refused, as no value can be that large and exact."""
@@ -69,7 +69,7 @@ def as_fraction(value: Any, *, only_numbers: bool = False) -> Fraction | None:
 
 
 def seen(number: float) -> Fraction:
-    """Return a finite double as its shortest decimal, the one that people see.
+    """Return a finite double as its shortest decimal, which is the decimal that people see.
 
     >>> seen(0.1) + seen(0.2) == seen(0.3)
     True
@@ -99,7 +99,7 @@ def digits_of(number: int) -> str:
 def n_decimals(numbers: Iterable[Decimal]) -> int:
     """Return the number of decimals that the numbers need, without trailing zeros.
 
-    Multiplied by ten to this power they are integers.
+    Multiplied by ten to this power, all numbers are integers.
 
     >>> n_decimals([Decimal("1.50"), Decimal("3")]), n_decimals([])
     (1, 0)

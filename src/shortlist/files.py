@@ -149,7 +149,7 @@ def write_parquet(table: "pa.Table", path: str | Path) -> None:
 
 
 def dump_object(value: object, path: str | Path) -> None:
-    """Pickle `value` to `path` with joblib, and record its SHA-256 as that of a file of this user."""
+    """Pickle `value` to `path` with joblib; add the file's SHA-256 to the list of this user's files."""
     import joblib
 
     with whole_file(path) as temporary:
@@ -284,7 +284,7 @@ def _umask() -> int:
 
 
 MAX_BYTES = 2**29
-"""Most bytes of an unpacked file; larger ones are refused."""
+"""Most bytes of an unpacked file; larger files are refused."""
 
 MOST_DIGITS = 18
 """Most digits of an integer in a model."""

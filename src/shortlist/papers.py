@@ -1,7 +1,7 @@
 """Access to the package of the papers through entry points; the library never imports it.
 
-That package holds experiments of the papers, competing methods, and comparisons. For names that moved there
-the error is one sentence with the new place.
+That package holds experiments of the papers, competing methods, and comparisons. For names that moved to that
+package, the error is one sentence with the new place.
 """
 
 from collections.abc import Sequence

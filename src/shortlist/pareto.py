@@ -14,9 +14,9 @@ from shortlist.errors import BadInputError
 def nondominated(points: ArrayLike) -> Mask:
     """Mark the points that no other point dominates.
 
-    Point `a` dominates point `b` when it is no worse in every objective and better in at least one (Ehrgott
-    2005, Section 2.1). Equal points do not dominate each other, so duplicates of a marked point are all
-    marked.
+    Point `a` dominates point `b` if `a` is at least as good in every objective and better in at least one
+    (Ehrgott 2005, Section 2.1). Equal points do not dominate each other, so duplicates of a marked point are
+    all marked.
 
     Raises BadInputError if `points` is not two-dimensional, holds NaN or infinity, or an integer that a
     double cannot represent.
@@ -36,7 +36,7 @@ def nondominated(points: ArrayLike) -> Mask:
 def nondominated_unique(points: ArrayLike) -> Mask:
     """Mark the points that no other point dominates; of equal points only the first is marked.
 
-    For the rest see :func:`nondominated`.
+    For parameters, errors and time see :func:`nondominated`.
 
     >>> nondominated_unique([[1, 4], [2, 2], [3, 3], [2, 2]])
     array([ True,  True, False, False])
@@ -83,7 +83,8 @@ def scaled(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.flo
 
     An objective without range becomes 0.
 
-    Compare sets only under one common box, and name it: the range of the complete front, if it is known.
+    Compare sets only with the same `low` and `high`, and state these: the range of the complete front, if it
+    is known.
 
     >>> scaled([[2, 7], [4, 7]], low=[2, 7], high=[6, 7]).tolist()
     [[0.0, 0.0], [0.5, 0.0]]
@@ -129,12 +130,12 @@ def spread(
     The spread Δ of Deb, Pratap, Agarwal & Meyarivan (2002), as jMetal computes it for points sorted
     lexicographically: (e + Σ |d_i − d̄|) / (e + (n − 1) · d̄), where d_i is the Euclidean distance from point
     i to the next one and d̄ the mean of these n − 1 distances. The extreme term e is the distance of the
-    first point to the first reference point, plus the same of the last points; 0 if the points are their own
-    reference.
+    first point to the first reference point, plus the distance of the last point to the last reference point;
+    0 if the points are their own reference.
 
     `points`: objective vectors, usually :func:`scaled`, ``(n_points, n_objectives)``. `order`: the objectives
-    to sort by, first to last. Default: as they come. `reference`: the front that the ends of the points are
-    compared with, ``(n_reference, n_objectives)``. Default: the points.
+    to sort by, first to last. Default: the order of the columns. `reference`: the front that the ends of the
+    points are compared with, ``(n_reference, n_objectives)``. Default: the points.
 
     The spread; 0 with fewer than three points or when all are equal.
 

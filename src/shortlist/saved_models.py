@@ -21,9 +21,9 @@ class SavedModel:
 
     The `estimator` of ``shortlist prune`` is the selected committee, without the pruner.
 
-    The columns in `ids` name rows; they are written with the answers if a table has them. The column
-    `group`, "" for none, has the case of each row; rows of a case were never separated. `reported`: figures
-    at the time of saving, each with its interval; only new rows can check them.
+    The columns in `ids` name rows; they are written with the answers of a table that has these columns. The
+    column `group`, "" for none, has the case of each row; rows of a case were never separated. `reported`:
+    figures at the time of saving, each with its interval; only new rows can check them.
     """
 
     estimator: Any

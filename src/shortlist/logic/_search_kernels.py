@@ -209,7 +209,7 @@ def learn(
 
 @kernel("void(ClauseStore, int32[::1], Counts)", makes_arrays=True)
 def forget(store: ClauseStore, ranks: Shorts, counts: Counts) -> None:
-    """Drop about half of the learned clauses, those of most decision levels; only at level 0."""
+    """Drop the learned clauses with the most decision levels, about half of all; only at level 0."""
     arena, starts = store.arena, store.starts
     fixed = counts[0].fixed
     tally = np.zeros(65, np.int64)
@@ -299,7 +299,7 @@ def search(
     """Search for a model under `assumptions`; write it to `model`, or conflicting assumptions to `found`.
 
     Returns an outcome such as :data:`SATISFIABLE`. Every variable above level 0 is unassigned afterwards,
-    except in a pause: called again with the same arrays, the search continues where it was. The number of
+    except in a pause: if it is then called again with the same arrays, the search continues. The number of
     literals in `found` is written to its last entry.
     """
     arena, starts, values, levels = store.arena, store.starts, assignment.values, assignment.levels

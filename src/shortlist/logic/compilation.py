@@ -43,7 +43,7 @@ class Presolved:
     """
 
     def restore(self, assignments: Mask) -> Mask:
-        """Convert models of the smaller clauses, one per row, to models of the original ones."""
+        """Convert models of the smaller clauses, one per row, to models of the original clauses."""
         restored = np.tile(self.polarities, (len(assignments), 1))
         live = self.places >= 0
         restored[:, live] = assignments[:, self.places[live]] == self.polarities[live]
@@ -53,15 +53,15 @@ class Presolved:
 def presolve(
     clauses: Clauses, *, complete: bool = True, probe: bool = False, budget: Budget | None = None
 ) -> Presolved:
-    """Replace fixed and equivalent variables and drop clauses that others imply.
+    """Replace fixed and equivalent variables, and drop clauses that other clauses imply.
 
     The models of the result correspond one to one to the models of `clauses`, through
     :meth:`Presolved.restore`.
 
-    `complete`: find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that
-    unit propagation finds. Equivalences are the strongly connected components of the implications by
-    clauses of two literals (Aspvall, Plass & Tarjan 1979), repeated until nothing changes. `probe`: also
-    find equivalences by assuming and propagating a literal, and shorten clauses
+    `complete`: find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only the fixed
+    variables that unit propagation finds. Equivalences are the strongly connected components of the
+    implications by clauses of two literals (Aspvall, Plass & Tarjan 1979), repeated until nothing changes.
+    `probe`: also find equivalences by assuming and propagating a literal, and shorten clauses
     (:mod:`shortlist.logic.probing`). `budget`: ends the search for fixed variables by
     :class:`shortlist.logic.sat.SearchStoppedError`.
 
@@ -205,8 +205,8 @@ def force_order(
     Every clause moves to the mean index of its variables, and every variable to the mean index of its
     clauses. Variables are then renumbered, until the total span has not fallen for `patience` rounds.
 
-    `clauses`: clauses over the variables to order, none of them empty. `start`, ``(n_variables,)``:
-    variables (from 0) in their first order.
+    `clauses`: clauses over the variables to order, no clause empty. `start`, ``(n_variables,)``: variables
+    (from 0) in their first order.
 
     Each round takes O(literals + variables · log variables) time. The result, ``(n_variables,)``, is the
     order of least span found, `start` included. Variables in no clause come last, in the order of `start`.
@@ -283,10 +283,10 @@ def compile_diagram(
     (Husung, Dubslaff, Hermanns & Köhl 2024) compiles, with plain nodes and no complement edges.
 
     `clauses`: clauses to compile. Variables in no clause are free: they get levels below all others, and no
-    node. `max_nodes`: most nodes in store at once, those of intermediate results included. Each takes about
-    32 bytes. `n_starts`: starts of FORCE, one from the given order and the others from random orders.
-    `rng`: source of the random orders; default: a fixed one, so that the same clauses give the same
-    diagram. `budget`: checked between clauses. At its end the best diagram made so far is returned.
+    node. `max_nodes`: most nodes in store at once, nodes of intermediate results included. A node takes about
+    32 bytes. `n_starts`: starts of FORCE, one from the given order and all others from random orders. `rng`:
+    source of the random orders; default: a fixed one, so that the same clauses give the same diagram.
+    `budget`: checked between clauses. At its end the best diagram made so far is returned.
 
     Returns None if every order that was tried exceeds `max_nodes`, or no diagram was done before the budget
     ended.

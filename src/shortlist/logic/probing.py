@@ -80,14 +80,14 @@ def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
 
 
 MOST_IMPLICATIONS = 1 << 20
-"""Most rows of implications from one block of variables; further ones are left out."""
+"""Most rows of implications from one block of variables; further implications are left out."""
 
 PROBED_AT_ONCE = 1024
 """Number of variables, or clauses, between two checks of the budget."""
 
 
 def further_implications(clauses: Clauses, budget: Budget | None = None) -> ShortTable:
-    """Return implications between literals beyond those of the clauses of two literals.
+    """Return the implications between literals that clauses of two literals do not state.
 
     Both values of every variable are propagated. Together with the clauses of two literals, the rows have
     the same strongly connected components as all implications that propagation finds.
@@ -238,7 +238,7 @@ def eliminated(
 
 
 class _Store:
-    """Clauses as sets, indexed by their literals; none contains another."""
+    """Clauses as sets, indexed by their literals; no clause contains another clause."""
 
     def __init__(self, clauses: Iterable[Sequence[int]]) -> None:
         self.clauses: set[frozenset[int]] = set()
@@ -254,7 +254,10 @@ class _Store:
         return n_true * n_false - n_true - n_false
 
     def add(self, clause: frozenset[int]) -> None:
-        """Add a clause, unless it is a tautology or a clause implies it; drop the clauses that it implies."""
+        """Add a clause and drop the clauses that it implies.
+
+        A tautology, or a clause that a stored clause implies, is not added.
+        """
         if any(-literal in clause for literal in clause):
             return
         if frozenset() in self.clauses:

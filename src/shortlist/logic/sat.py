@@ -33,7 +33,7 @@ class SatAnswer:
 
 
 class SearchStoppedError(Exception):
-    """Error of a search whose budget ended before there was an answer."""
+    """Error of a search whose budget ended before the search had an answer."""
 
 
 class SatSolver:

@@ -76,9 +76,10 @@ def serve(
 
     `front`: front of at least one point. `customers`: for instance from
     :func:`~shortlist.results.customer_tables.read_customers`. `n_points`: number of points for all; None:
-    each customer gets her own best point. `weights`: weights of the objectives for customers without their
-    own; default all 1. `limits`: bounds on the objectives; other points are left out. `cancellation`: ends
-    the choice of a few points, which ends by itself after :data:`MOST_SECONDS` of processor time.
+    each customer gets her own best point. `weights`: weights of the objectives for customers without weights
+    of their own; by default all 1. `limits`: bounds on the objectives; other points are left out.
+    `cancellation`: ends the choice of a few points, which ends by itself after :data:`MOST_SECONDS` of
+    processor time.
 
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.results.proof import Proof, ProofKind
@@ -208,7 +209,7 @@ class _Table:
         return len(self._values)
 
     def best(self, customer: Customer) -> _Best:
-        """Return the point with the smallest loss among those that break the fewest wishes."""
+        """Return the point with the smallest loss among the points that break the fewest wishes."""
         broken, (losses, _) = self.broken(customer), self.losses(customer)
         fewest = int(broken.min())
         within = np.flatnonzero(broken == fewest)

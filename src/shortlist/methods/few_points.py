@@ -36,12 +36,12 @@ MOST_ROUNDS = 40
 """Most rounds of the search for each number of points, with at most one small integer program each."""
 
 MOST_SECONDS = 6.0
-"""Most seconds of the search for points better than greedy ones, and for bounds; the bound proved by then
-is reported.
+"""Most seconds of the search for bounds and for points better than the greedy choice; the bound proved by the
+end is reported.
 """
 
 NEW_CUSTOMERS = 6
-"""Number of customers of largest regret that each round adds to the known ones."""
+"""Number of customers of largest regret that each round adds to the known customers."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ def few_points(
     With two objectives the answer is exact. A point is good enough for an interval of weights, and a greedy
     search finds the fewest intervals that cover all weights; bisection finds the least regret. With more
     objectives, points are first added where regret is largest. Then an integer program chooses points that
-    are good enough for all known customers, and the customer who regrets the chosen points most becomes
-    known, until the search finds no further such customer. A regret that no points reach for the known
-    customers is a proved bound.
+    are good enough for all known customers. The customer who regrets the chosen points most becomes known.
+    The two steps repeat until no customer regrets the points too much. A regret that no points reach for the
+    known customers is a proved bound.
 
     Raises BadInputError if no point is within the limits, or the points and objectives have too many
     vertices.
@@ -270,7 +270,7 @@ class _Intervals:
         return ratio
 
     def _crossing(self, pieces: NDArray[np.int64], share: float) -> Floats:
-        """Return the weight, on a piece of the hull, at which each point has exactly the share."""
+        """Return the weight, on a hull piece, at which each point has exactly `share` of the best worth."""
         off = self._gains - share * self._hull[np.minimum(pieces, len(self._hull) - 1)]
         slope = off[:, 0] - off[:, 1]
         found: Floats = -off[:, 1] / np.where(slope == 0, 1.0, slope)
@@ -346,7 +346,7 @@ class _Customers:
         return chosen, regret, min(bound, regret)
 
     def _learn(self, chosen: Sequence[int], middle: float) -> float:
-        """Return the regret of points, and add the customer of largest regret to the known ones."""
+        """Return the regret of points, and add the customer of largest regret to the known customers."""
         weights, lost = customers_who_regret(self._gains, chosen)
         worst = np.argsort(-lost, kind="stable")[:NEW_CUSTOMERS]
         new = weights[worst][lost[worst] > middle]

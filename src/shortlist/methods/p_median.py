@@ -41,7 +41,7 @@ class Medians:
     points: tuple[int, ...]
     """Column indices of the points, rising."""
     total: int
-    """Sum over the customers of the cost of their best chosen point."""
+    """Sum over the customers of the cost of the best chosen point for each."""
     bound: int
     """Proved lower bound on the total of any choice of this size."""
 
@@ -100,7 +100,7 @@ class _Median:
     places: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     def run(self) -> None:
-        """Find the best points, or the best ones so far and a bound."""
+        """Find the best points; if the budget ends first, the best points found so far and a bound."""
         every = self.costs
         own = np.union1d(every.argmin(axis=1), np.arange(self.n_points))
         self._take_columns(every, own)  # points that are the best for a customer
@@ -212,7 +212,7 @@ class _Median:
         return sums
 
     def _offer(self, chosen: list[int]) -> None:
-        """Keep columns if they are better than the best so far."""
+        """Keep the columns `chosen` if they are better than the best columns so far."""
         total = float(self.counts @ self.costs[:, chosen].min(axis=1))
         if total < self.total:
             self.total, self.best = total, self.places[chosen].tolist()
@@ -284,7 +284,7 @@ class _Median:
         return savings
 
     def _moved(self, multipliers: Floats, chosen: NDArray[np.intp], length: float) -> Floats:
-        """Raise the multipliers of unserved customers, and lower those of customers of several points."""
+        """Raise multipliers of customers without a point; lower multipliers of customers with several."""
         served = (self.costs[:, chosen] < multipliers[:, None]).sum(axis=1)
         steps = 1.0 - served
         size = float(self.counts @ steps**2)

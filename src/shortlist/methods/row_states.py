@@ -7,8 +7,8 @@ lead to it (nonserial dynamic programming, Bertelè & Brioschi 1972). Diagrams w
 clauses of a cut are alike (Huang & Darwiche 2004).
 
 The columns are ordered by the second eigenvector of the graph of columns that share rows (Fiedler 1973),
-improved by moving each to the middle of its rows (FORCE, Aloul, Markov & Sakallah 2003). Both directions
-are tried: a state holds many vectors late, so few late states are better.
+improved by moving each column to the middle of its rows (FORCE, Aloul, Markov & Sakallah 2003). Both
+directions are tried: a state holds many vectors late, so few late states are better.
 
 All sums are of integers, no solver is used, and no code is shared with the decision diagrams
 (:mod:`shortlist.logic.compilation`, :mod:`shortlist.methods.diagram.sweep`), whose fronts this rechecks.

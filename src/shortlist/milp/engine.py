@@ -1,8 +1,8 @@
 """Session around a solver, which checks every input and every answer.
 
-A solver's loop seldom returns to Python, and Python runs its signal handlers only in the main thread. So
-the solver runs in a worker thread without the interpreter's lock, while the caller's thread waits: it
-receives the bounds that the solver posts, checks the cancellation, and reacts to Ctrl-C at once.
+A solver's loop seldom returns to Python, and Python runs its signal handlers only in the main thread. So the
+solver runs in a worker thread without the interpreter's lock, while the caller's thread waits. The caller's
+thread receives the bounds that the solver posts, checks the cancellation, and reacts to Ctrl-C at once.
 """
 
 import contextlib

@@ -41,8 +41,8 @@ class Limits:
     seconds : float, default=inf
         Limit of one solve; 0 stops at once.
     nodes : int or None, default=None
-        Limit of the search, independent of the clock: thousandths of deterministic time for
-        CP-SAT, branch-and-bound nodes for the others.
+        Limit of the search, independent of the clock: thousandths of deterministic time for CP-SAT,
+        branch-and-bound nodes for other solvers.
     absolute_gap : float, default=0
         Gap to the bound at which the solve stops. With integer objective values 1 - 1e-6 still proves
         the optimum.
@@ -191,12 +191,12 @@ def checked_solution(
 ) -> Solution:
     """Convert a solver's claim to a solution that the data supports.
 
-    Integer columns are rounded and continuous ones moved into their bounds; then rows, bounds and cutoff
-    are checked on the program and the objective is recomputed. Values that fail are dropped, and the status
-    falls to UNKNOWN with the limit "precision": a rounded column with a huge coefficient can cause this
-    even with a correct solver. The status follows from the numbers: OPTIMAL if and only if the verified
+    Integer columns are rounded, and continuous columns are moved into their bounds. Then rows, bounds and
+    cutoff are checked on the program and the objective is recomputed. Values that fail are dropped, and the
+    status falls to UNKNOWN with the limit "precision": a rounded column with a huge coefficient can cause
+    this even with a correct solver. The status follows from the numbers: OPTIMAL if and only if the verified
     objective is within the absolute gap of the bound. The bound itself and the verdict INFEASIBLE are taken
-    from the solver; only a contradiction disproves them.
+    from the solver; only a contradiction disproves the two.
 
     Raises SolverError if the bound exceeds the objective of a verified answer, or the program is called
     infeasible although the offered start satisfies it, without any tolerance: no claim of the solver can

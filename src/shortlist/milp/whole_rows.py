@@ -1,11 +1,11 @@
 """Rows of integers, and the size up to which a solver tells a sum from the sum one unit lower.
 
-A row of decimals at integer columns has values that are a step apart. Multiplied by a power of ten and
-divided by the greatest common divisor of its coefficients, it takes integers, and its limits can be rounded
-to integers too. A solver in floating point may miss an integer, or a limit, by its tolerance. A row of
-coefficients a is then off by no more than the sum of ``|a_j| max(1, |x_j|)`` times the tolerance. While this
-error is below a half, the solver's solutions become exact by rounding their columns, and its verdicts optimal
-and infeasible are right. Beyond a half the claims of the solver do not count.
+A row of decimals at integer columns has values that are a step apart. The row is multiplied by a power of ten
+and divided by the greatest common divisor of its coefficients. Its values are then integers, and its limits
+can be rounded to integers too. A solver in floating point may miss an integer, or a limit, by its tolerance.
+A row of coefficients a is then off by no more than the sum of ``|a_j| max(1, |x_j|)`` times the tolerance.
+While this error is below a half, the solver's solutions become exact by rounding their columns, and its
+verdicts optimal and infeasible are right. Beyond a half the claims of the solver do not count.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ from shortlist.milp.program import Program
 
 
 def implied_bounds(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return bounds of the columns, with infinite ones replaced by bounds that the rows imply.
+    """Return bounds of the columns; infinite bounds are replaced by bounds that the rows imply.
 
     In the row ``lower <= a @ x <= upper``, the other terms together are at least m, so ``a_j x_j <= upper -
     m``, and likewise from below. New bounds imply further ones until nothing changes; finite bounds stay as
@@ -76,9 +76,9 @@ def _others(terms: NDArray[np.float64], rows: NDArray[np.integer[Any]], n_rows: 
 TOLERANCE, FINEST_TOLERANCE = 1e-7, 7e-8
 """Tolerance of solvers in floating point on integers and limits, and the finest one, for larger numbers.
 
-Measured with HiGHS on 3,000 reference programs of uClinux, presolve off, which strains it most (decision 11):
-it called dominated points optimal 8 times at 1e-9, twice at 5e-8, and never at 7e-8, 1e-7 and 1e-6. HiGHS
-takes a tenth of the tolerance for reduced costs; near the rounding errors of the solver's own sums a
+Measured with HiGHS on 3,000 reference programs of uClinux, presolve off, which strains HiGHS most (decision
+11): HiGHS called dominated points optimal 8 times at 1e-9, twice at 5e-8, and never at 7e-8, 1e-7 and 1e-6.
+HiGHS takes a tenth of the tolerance for reduced costs; near the rounding errors of the solver's own sums a
 tolerance cuts off solutions that are within it. The finest tolerance is for the cost of compact Linux, which
 adds up to 6.7 million steps.
 """
@@ -96,10 +96,10 @@ MOST_PLACES_WRITTEN = 16
 class WholeRows:
     """Program with rows in whole steps, and the conversion of limits of the original rows.
 
-    `program`: the program; integer rows are in whole steps, the others unchanged. `whole`: mask of the
+    `program`: the program; integer rows are in whole steps, all other rows unchanged. `whole`: mask of the
     integer rows, ``(n_rows,)``. `scales`, `divisors`: an original row, times its scale and divided by its
-    divisor, is the row of `program`, ``(n_rows,)``. `forgiven`: distance below an integer, in steps, at
-    which a limit still means the integer.
+    divisor, is the row of `program`, ``(n_rows,)``. `forgiven`: distance below an integer, in steps, at which
+    a limit still means the integer.
     """
 
     program: Program
@@ -228,7 +228,7 @@ class RowSizes:
     def widened(
         self, columns: NDArray[np.integer], lower: NDArray[np.float64], upper: NDArray[np.float64]
     ) -> bool:
-        """Whether new bounds of `columns` exceed those of the current sizes."""
+        """Whether new bounds of `columns` exceed the bounds for which the sizes hold."""
         return bool((lower < self._lower[columns]).any() or (upper > self._upper[columns]).any())
 
     def largest(self, program: Program) -> float:

@@ -29,7 +29,7 @@ class Finding:
 
 
 KINDS = ("core", "dead", "false_optional", "atomic_sets", "redundant")
-"""Kinds of findings, in the order in which they are looked for."""
+"""Kinds of findings, in the order of the search for them."""
 
 
 @saved_from("shortlist.products")
@@ -63,8 +63,8 @@ class Analysis:
     uncounted: str = ""
     """Reason why the products were not counted."""
     unanswered: tuple[str, ...] = ()
-    """Names of the fields that the budget left open. Findings in them are true, but others may be missing.
-    If ``void`` is named, its None means unknown, and its rules may not be the fewest.
+    """Names of the fields that the budget left open. Findings in these fields are true, but further findings
+    may be missing. If ``void`` is named, its None means unknown, and its rules may not be the fewest.
     """
 
     @property
@@ -95,9 +95,11 @@ def analyse(
     BadInputError
         If a linear constraint of the model needs too many clauses.
 
-    Notes ----- The terms are those of :cite:t:`Benavides2010`. Solves about one satisfiability problem for
-    every feature with the same value in all products and one for every constraint. Further two are solved for
-    every pair of features that may be in one atomic set.
+    Notes
+    -----
+    The terms are those of :cite:t:`Benavides2010`. Solves about one satisfiability problem for every feature
+    with the same value in all products and one for every constraint. Further two are solved for every pair of
+    features that may be in one atomic set.
 
     Examples
     --------

@@ -48,8 +48,8 @@ def read_attributes(
     ------
     BadFileError
         If the file is no such table, names no feature of the model, or names a feature twice. Also if the
-        file names an unknown feature, unless `ignore_unknown` is set. The message names the line. Missing
-        values and non-numeric ones are errors only once the attribute is used.
+        file names an unknown feature, unless `ignore_unknown` is set. The message names the line. Missing and
+        non-numeric values are errors only when the attribute is used.
     """
     from shortlist.tables.files import cells_of, read_content
 

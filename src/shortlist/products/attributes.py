@@ -129,7 +129,7 @@ def chosen_attributes(
     decimals: int | None = None,
     notes: list[str] | None = None,
 ) -> dict[str, Attribute]:
-    """Return the attributes of these names, each from the first table that has it.
+    """Return the attributes `names`, each from the first table that has the attribute.
 
     Built-in names are passed over.
 
@@ -244,8 +244,8 @@ def random_attributes(model: FeatureModel, *, rng: np.random.Generator) -> dict[
 
     The cost is normal within [5, 15] with two decimals, defects are an integer normal within [0, 10], and
     not_used_before is 0 or 1 with equal probability. The paper states neither mean nor standard deviation. We
-    take the middle of the range as the mean and a sixth of its width as the deviation. A value outside the
-    range is drawn again.
+    take the middle of the range as the mean, and a sixth of the range's width as the deviation. A value
+    outside the range is drawn again.
 
     `model`: the model of the features; each gets one draw, in order. `rng`: source of randomness; the same
     seed gives the same attributes.

@@ -77,7 +77,7 @@ def traced_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) ->
 
 
 def _all_definitions(definitions: Definitions) -> list[Clause]:
-    """Return the clauses of all auxiliary variables, including those of the comparisons."""
+    """Return the clauses that define all auxiliary variables, the variables of comparisons included."""
     for comparison, variable in definitions.undefined:
         definitions.clauses += _equal(variable, linear_literal(comparison, definitions))
     definitions.undefined.clear()

@@ -64,9 +64,9 @@ class Definitions:
 def formula_clauses(formula: Formula, definitions: Definitions) -> list[Clause]:
     """Return clauses that hold exactly where the formula does.
 
-    A conjunct is distributed if neither it nor a part of it needs more clauses than the limit of
-    `definitions`. Otherwise each of its connectives gets an auxiliary variable (Tseitin 1968), defined in
-    both directions. Clauses that others imply are left out.
+    A conjunct is distributed if the conjunct and each of its parts need at most as many clauses as the limit
+    of `definitions`. Otherwise each of its connectives gets an auxiliary variable (Tseitin 1968), defined in
+    both directions. Clauses that other clauses imply are left out.
 
     `formula`: any formula; a linear comparison becomes its literal in `definitions`. `definitions`:
     receives the auxiliary variables and their clauses.

@@ -35,7 +35,7 @@ class ModelDifference:
     """Difference of a second model from a first one."""
 
     names: tuple[str, ...]
-    """Features of both models: all of the first, then those that only the second has."""
+    """Features of both models: all features of the first, then the features that only the second has."""
     removed: tuple[str, ...]
     added: tuple[str, ...]
     """Features that only the first model has; features that only the second has."""
@@ -141,7 +141,7 @@ def _placed(clauses: Clauses, model: FeatureModel, names: tuple[str, ...], n_tak
 def first_breach(
     clauses: Clauses, claims: Iterable[Sequence[int]], *, known: Clauses | None = None, budget: Budget | None
 ) -> Mask | None:
-    """Return a model of clauses that breaks one of the claims; None if the clauses imply them all.
+    """Return a model of clauses that breaks one of the claims; None if the clauses imply all claims.
 
     `claims`: clauses over the same variables. `known`: clauses that need no check when they are among the
     claims. Default: `clauses`. `budget`: ends the search by
@@ -197,7 +197,7 @@ def convert_model(model: FeatureModel, kind: str, *, budget: Budget | None = Non
     """Write a model in a format, read the text back, and prove that the products are the same.
 
     Each product of the model belongs to exactly one product of the text, cut to the features, and the
-    reverse. The proof is about the text as the reader understands it, and so covers both writer and reader
+    reverse. The proof is about the text as the reader understands it. So it covers the writer and the reader
     (:func:`~shortlist.products.conversion.first_difference`).
 
     Parameters
@@ -304,10 +304,11 @@ def first_difference(
 ) -> Mask | None:
     """Return a selection that only one of two models allows; None if their products are the same.
 
-    `other`: the second model. It has all features of the first, and may have auxiliary ones and a new root.
-    `variables`: for each feature of `other` its variable in :func:`~shortlist.products.clauses.to_clauses`
-    of `model`, or 0 if every product of `other` must have the feature. All features of `model` must occur.
-    `budget`: ends the search by :class:`~shortlist.logic.sat.SearchStoppedError`.
+    `other`: the second model. It has all features of the first model, and may have auxiliary features and a
+    new root. `variables`: for each feature of `other` its variable in
+    :func:`~shortlist.products.clauses.to_clauses` of `model`, or 0 if every product of `other` must have the
+    feature. All features of `model` must occur. `budget`: ends the search by
+    :class:`~shortlist.logic.sat.SearchStoppedError`.
 
     A satisfiability solver checks each clause of one model under all clauses of the other. Auxiliary
     variables are no obstacle: their clauses give them exactly one value for all features. Auxiliary

@@ -53,7 +53,7 @@ def write_decisions(path: str | Path, model: FeatureModel, decisions: Sequence[D
 
 
 def read_decisions(path: str | Path, model: FeatureModel) -> tuple[Decision, ...]:
-    """Read decisions in their order, from JSON or a table; the content decides which.
+    """Read decisions in their order, from JSON or a table; the content of the file tells which of the two.
 
     The stage of a decision without one is named after the file, without its ending. A table needs the
     columns ``feature`` and ``decision``, and may have ``stage`` and ``by``.
@@ -109,8 +109,8 @@ def staged_decisions(model: FeatureModel, decisions: Iterable[str | Path]) -> tu
     Raises
     ------
     ContradictionError
-        If a decision contradicts earlier ones; names its file, and the fewest decisions and rules that
-        exclude it.
+        If a decision contradicts earlier decisions; names the file of the decision, and the fewest decisions
+        and rules that exclude it.
     BadFileError
         If a file cannot be read.
     """

@@ -171,7 +171,7 @@ def what_is_forced(problem: DecisionProblem, literals: Sequence[int]) -> Forced 
 
 
 MOST_TOLD = 12
-"""Most parts of a contradiction that a message names; the error has all of them."""
+"""Most parts of a contradiction that a message names; the error itself has all parts."""
 
 
 def start(
@@ -307,7 +307,7 @@ def undo(state: DecisionState, steps: int = 1) -> DecisionState:
     Raises
     ------
     BadInputError
-        If there are fewer steps to undo.
+        If fewer than `steps` steps were made.
     """
     as_count(steps, "steps")
     before: DecisionState | None = state
@@ -323,7 +323,7 @@ def undo(state: DecisionState, steps: int = 1) -> DecisionState:
 
 
 def _first_refused(state: DecisionState, decisions: Sequence[Decision]) -> ContradictionError:
-    """Return the error for the first decision that contradicts earlier ones."""
+    """Return the error for the first decision that contradicts earlier decisions."""
     problem, low, high = state.problem, 0, len(decisions)
     while high - low > 1:  # the first `low` decisions are possible together, the first `high` are not
         middle = (low + high) // 2

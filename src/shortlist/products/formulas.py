@@ -79,7 +79,7 @@ class Linear:
             object.__setattr__(self, "variables", tuple(totals))
 
     def negated(self) -> "Linear":
-        """Return the comparison that holds exactly if this one does not."""
+        """Return the opposite comparison, which holds exactly if this comparison does not."""
         return Linear(tuple(-c for c in self.coefficients), self.variables, -self.upper - 1)
 
 

@@ -143,8 +143,8 @@ def _add_formula(table: _Rows, formula: Formula, definitions: Definitions) -> No
 def within_reach(linear: Linear) -> Linear:
     """Clip a limit to one step beyond the sums that variables can reach, so that solvers can hold it.
 
-    The same choices meet the clipped limit. If no choice meets it, every choice misses the clipped limit by
-    less than the given one, and the difference is the same for all choices.
+    The same choices meet the clipped limit. If no choice meets the limit, every choice misses the clipped
+    limit by less than the given limit. The difference is the same for all choices.
     """
     least = sum(factor for factor in linear.coefficients if factor < 0)
     most = sum(factor for factor in linear.coefficients if factor > 0)
@@ -198,7 +198,7 @@ def _fix(
 
 
 def _widened(linear: LinearObjective, n_features: int, n_columns: int) -> LinearObjective:
-    """Return an objective over all columns; auxiliary ones cost nothing."""
+    """Return an objective over all columns; auxiliary columns cost nothing."""
     if len(linear.costs) != n_features:
         return linear
     padding = np.zeros(n_columns - n_features)

@@ -170,8 +170,8 @@ def make_group(parent: int, children: Iterable[int], kind: str, lower: int = 0, 
     Raises BadInputError if the kind is unknown.
 
     `parent`: index of the parent feature, from 0. `kind`: ``"mandatory"`` for all children, ``"optional"``
-    for any number, ``"or"`` for one or more, ``"alternative"`` for exactly one, ``"cardinality"`` for as many
-    as the bounds say. `lower`, `upper`: the bounds of ``cardinality``; the other kinds imply theirs.
+    for any number, ``"or"`` for one or more, ``"alternative"`` for exactly one, ``"cardinality"`` for `lower`
+    to `upper` children. `lower`, `upper`: the bounds of ``cardinality``; the other kinds imply theirs.
     """
     as_choice(kind, "kind", [str(one) for one in GroupKind])
     members = tuple(children)
@@ -346,7 +346,7 @@ class FeatureNames:
         return suggestion(name, self.exact, f"The model has {self.model.n_features} features.")
 
     def find_all(self, names: Iterable[str], argument: str) -> list[int]:
-        """Return the features called `names`; an unknown one is an error that suggests others."""
+        """Return the features called `names`; an unknown name is an error that suggests similar names."""
         found = []
         for name in names:
             feature = self.find(name)

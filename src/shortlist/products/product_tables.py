@@ -37,7 +37,7 @@ class ProductTable:
     lines: tuple[int, ...]
     """Line or row of the file for each configuration."""
     values: Mapping[str, tuple[Decimal | None, ...]]
-    """Value of each objective in every row, by its name, such as ``min cost``; None if it is missing."""
+    """Values by name of the objective, such as ``min cost``; one value per row, None if it is missing."""
 
 
 def read_products(
@@ -49,11 +49,11 @@ def read_products(
     ``feature: NAME``, with 1, 0, true or false. A column such as ``objective: min cost`` holds values. A
     column ``point`` holds the numbers of points, unless ``point`` is a feature. Fronts and samples are
     written in this form. In the second form the columns are ``feature`` and ``selected``, and the file is one
-    configuration. Raises BadFileError if a column is none of these, a feature has no column or two columns,
+    configuration. Raises BadFileError if a column has any other name, a feature has no column or two columns,
     or a cell cannot be read.
 
-    `model`: the model of the features. `drop`: columns to leave out. `notes`: receives notes on the file,
-    such as another separator than the comma.
+    `model`: the model of the features. `drop`: columns to leave out. `notes`: receives notes on the file, for
+    instance on a separator other than the comma.
     """
     name, content = read_content(path)
     if not content.strip():
@@ -160,7 +160,7 @@ class ProductCheck:
     values: Mapping[str, Decimal]
     """Values of the objectives, recomputed."""
     wrong: Mapping[str, Decimal]
-    """Wrong values as the table states them, by objective."""
+    """Wrong values, by objective, as the table states the values."""
 
     @property
     def is_right(self) -> bool:

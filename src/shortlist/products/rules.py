@@ -60,7 +60,7 @@ _BLOCK = 512  # configurations at a time: their columns stay in the cache
 def broken_rules(model: FeatureModel, selections: ArrayLike) -> Mask:
     """Mark the rules that each configuration breaks.
 
-    The check uses neither clauses nor inequalities made from the model, and so can check both. Raises
+    The check does not use the clauses and inequalities made from the model, and so can test both. Raises
     BadInputError if the shape does not fit the model or a value is not 0 or 1.
 
     The mask, ``(n_configurations, n_rules)``, is true where a rule is broken;

@@ -1,4 +1,4 @@
-"""Slice of a feature model: its constraints on some features, for any values of the others."""
+"""Slice of a feature model: its constraints on some features, for any values of the other features."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -44,9 +44,9 @@ def asked(
     """Return clauses that, together with `known`, are the projection of `clauses` to the kept variables.
 
     A diagram holds the configurations of the kept variables that are not classified yet. A satisfiability
-    solver tries to complete one of them at a time. The values of the other variables in a completion complete
-    further configurations, which are then classified too. If there is no completion, literals of the
-    configuration that exclude one become a new clause, negated; none of them can be left out.
+    solver tries to complete one such configuration at a time. The values of the other variables in a
+    completion complete further configurations, which are then classified too. If there is no completion,
+    literals of the configuration that exclude one become a new clause, negated; none of them can be left out.
 
     `kept`: the variables, rising. `known`: clauses over the kept variables that follow from `clauses`.
     `most_questions`: largest number of configurations tried.
@@ -114,7 +114,7 @@ def _needed(clauses: Iterable[Clause], model: Mask, places: dict[int, int]) -> I
 
 
 MOST_PRUNED = 3_000
-"""Most new clauses of a slice for which redundant ones are removed."""
+"""Most new clauses of a slice; redundant clauses are not removed from a slice with more."""
 
 
 @saved_from("shortlist.products")
@@ -134,7 +134,7 @@ class Slice:
 def slice_model(model: FeatureModel, features: Iterable[int], *, budget: Budget | None = None) -> Slice:
     """Return a model of some features with the products of the whole model, cut to these features.
 
-    Groups and constraints about kept features only stay as they are. The other rules are projected to the
+    Groups and constraints that name kept features only stay as they are. The other rules are projected to the
     kept features by eliminating variables from their clauses. If the clauses grow too many, a satisfiability
     solver classifies configurations. The parent of a kept feature is its nearest kept ancestor. Without its
     root the slice has no tree. Attributes of kept features stay.

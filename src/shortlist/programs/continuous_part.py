@@ -1,4 +1,4 @@
-"""Values of a program's continuous columns for given values of the integer ones."""
+"""Values of a program's continuous columns for given values of the integer columns."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -23,7 +23,7 @@ rows.
 
 
 class ContinuousPart:
-    """Continuous columns of a program, beside the integer ones that solutions fix.
+    """Continuous columns of a program, for integer columns that solutions fix.
 
     Rows and objectives of integer columns alone are left out, as they are constant. `named`: the original
     program. `steps`: step of each objective with continuous columns; values of the objective are multiples of
@@ -48,7 +48,7 @@ class ContinuousPart:
 
         Returns None if no values are possible.
 
-        HiGHS finds the values; they become simple fractions if these meet every row exactly.
+        HiGHS finds the values. They become simple fractions if such fractions meet every row exactly.
 
         `decision`: values of the integer columns. `point`: values of the objectives, which must not get
         worse.
@@ -104,7 +104,7 @@ class ContinuousPart:
     def _limits(
         self, decision: Sequence[int], point: Sequence[float], tolerance: float
     ) -> tuple[Floats, Floats]:
-        """Return the limits on the sums of continuous columns, given the integer ones."""
+        """Return the limits on the sums of continuous columns for given integer columns."""
         values = dict(zip(self._whole.tolist(), decision, strict=True))
         lower, upper = [], []
 

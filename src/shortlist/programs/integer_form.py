@@ -99,9 +99,9 @@ class IntegerForm:
 def integer_form(named: NamedProgram) -> IntegerForm:
     """Return a program in integers, exact in every row of bounded integer columns.
 
-    Objectives are exact while their values stay below 2^50 in integers, and with continuous columns below
-    the size that solvers resolve. Beyond that their costs are rounded. Rows with continuous columns stay as
-    they are.
+    Objectives are exact while their values stay below 2^50 in integers; with continuous columns, below the
+    size that solvers resolve. The costs of larger objectives are rounded. Rows with continuous columns stay
+    as they are.
 
     Raises BadInputError if a number of more than 15 digits belongs to an integer column without bounds.
 
@@ -256,7 +256,7 @@ class _SplitRows:
         self._long = {place[1] for place in named.long if place[0] in {"row", "lower", "upper"}}
 
     def program(self) -> Program:
-        """Return the program with new rows and columns after the remaining ones."""
+        """Return the program with the new rows and columns, which follow the rows and columns that stay."""
         whole, chosen = self._chosen()
         several = chosen.sum() > 1 and self._program.integer.all()
         self._most = LARGEST_INTEGER_SUM if several else LARGEST_SUM
@@ -271,7 +271,7 @@ class _SplitRows:
         return self._joined(np.delete(np.arange(self._program.n_rows), replaced), rows)
 
     def _chosen(self) -> tuple[Mask, Mask]:
-        """Return the mask of the integer rows, and that of the rows of integer columns that must change."""
+        """Return the mask of the integer rows, and the mask of the rows of integer columns to change."""
         program = self._program
         whole = whole_rows(program, written=True).whole
         with np.errstate(invalid="ignore"):
@@ -320,7 +320,7 @@ class _SplitRows:
         return _Row({c: int(f) for c, f in zip(columns, factors, strict=True) if f}, lower, upper)
 
     def _written_row(self, number: int) -> _Row:
-        """Return a row as written, multiplied so that its coefficients are integers without a divisor."""
+        """Return a row as written, scaled so that its coefficients are integers without a common divisor."""
         terms, lower, upper = self._named.row(number)
         scale = Fraction(math.lcm(*(factor.denominator for factor in terms.values())))
         scale /= math.gcd(*(int(factor * scale) for factor in terms.values())) or 1
@@ -387,7 +387,7 @@ def _digits(row: _Row, reaches: _Reaches, most: int) -> list[_Row] | None:
 
 
 def _split(row: _Row, upper: int, reaches: _Reaches, most: int, *, equal: bool) -> list[_Row] | None:
-    """Split a row into a row of its last digits, and rows of the digits before them."""
+    """Split a row into a row of its coefficients' last digits, and rows of their leading digits."""
     room = most // (reaches.size(dict.fromkeys(row.terms, 1)) + 3)
     if room < 4:
         return None
@@ -490,7 +490,7 @@ def _size(costs: Mapping[int, Fraction], sizes: Mapping[int, Ends]) -> Fraction:
 
 
 def _scaled(linear: LinearObjective, costs: Whole, offset: int, scale: int) -> LinearObjective:
-    """Return an objective with these integers as its costs times its scale."""
+    """Return an objective whose costs, times its scale, are the integers `costs`."""
     objective = dataclasses.replace(linear.objective, scale=scale)
     divided = np.zeros(len(linear.costs))
     for column, cost in costs.items():
@@ -533,7 +533,7 @@ def _steps(least: Fraction) -> Iterator[Fraction]:
 
 
 def _within(goals: Sequence[_IntegerGoal]) -> list[_IntegerGoal]:
-    """Return objectives that solvers in floating point resolve, the largest of them rounded."""
+    """Return objectives that solvers in floating point resolve; the largest objectives are rounded."""
     if not sum(goal.size for goal in goals) >= LARGEST_VALUES:
         return list(goals)
     made = list(goals)

@@ -89,7 +89,7 @@ class _Reading:
         return token is not None and token.kind == kind
 
     def _next(self, wanted: str, *kinds: str) -> Token:
-        """Return the next token, which must be of one of these kinds."""
+        """Return the next token, which must be of a wanted kind."""
         token = self._peek()
         if token is None or token.kind not in kinds:
             got = "the end of the section" if token is None else repr(token.text[:40])

@@ -24,10 +24,10 @@ _SECTIONS = ("NAME", "OBJSENSE", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "
 def read_mps(source: Source) -> NamedProgram:
     """Read a program in the MPS format; every row without limits is an objective, as in an LP file.
 
-    A first line ``*SENSE:Maximize``, by which PuLP states the sense, counts as OBJSENSE, with a note.
-    Fields are separated by spaces, so names contain none. A field that begins with ``$`` and is no name
-    begins a comment, and exponents may follow Fortran's D. Where dialects differ, the file is read as HiGHS
-    does: integer columns between markers are within 0 to 1 without a bound, with a note, and a value in the
+    A first line ``*SENSE:Maximize``, by which PuLP states the sense, counts as OBJSENSE, with a note. Fields
+    are separated by spaces, so names contain none. A field that begins with ``$`` and is no name begins a
+    comment, and exponents may follow Fortran's D. Where dialects differ, the file is read as HiGHS reads it.
+    Integer columns between markers that have no bound are within 0 to 1, with a note. A value in the
     right-hand side of an objective is subtracted.
 
     Raises BadFileError if a line cannot be read, or a section is not part of a linear program; the message

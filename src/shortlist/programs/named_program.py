@@ -39,17 +39,17 @@ Place: TypeAlias = tuple[str, str | int, int]
 """Position of a number: its kind, the row, column or objective, and for coefficients the column."""
 
 DIGITS = 15
-"""Number of digits up to which every decimal has a double of its own, from which it can be restored."""
+"""Number of digits up to which every decimal has a double of its own, and can be restored from the double."""
 
 
 @dataclass(frozen=True, eq=False)
 class NamedProgram:
     """Program as it was read.
 
-    `program`: the program; its objectives are those of the file, or the chosen ones. `columns`, `rows`:
-    names of the columns and of the rows. `notes`: sentences for users about the reading. `long`: numbers of
-    a file with more than 15 digits; the program has the nearest doubles. A bound of an integer column is
-    rounded to an integer.
+    `program`: the program; its objectives are the objectives of the file, or the chosen objectives.
+    `columns`, `rows`: names of the columns and of the rows. `notes`: sentences for users about the reading.
+    `long`: numbers of a file with more than 15 digits; the program has the nearest doubles. A bound of an
+    integer column is rounded to an integer.
     """
 
     program: Program
@@ -101,7 +101,10 @@ class NamedProgram:
 
 @dataclass(eq=False)
 class NamedRow:
-    """Row under construction; without limits it is an objective, to which its constant is added."""
+    """Row under construction.
+
+    A row without limits is an objective, and its constant is added to the objective.
+    """
 
     name: str
     terms: Terms = field(default_factory=dict)
@@ -344,8 +347,8 @@ def chosen_objectives(
 
     Raises BadInputError if a name is none of the program's objectives.
 
-    `named`: program with all its objectives. `objectives`: choice such as ``"min cost, max value"``; None
-    for all as they are.
+    `named`: program with all its objectives. `objectives`: choice such as ``"min cost, max value"``; None for
+    all objectives as they are.
     """
     if objectives is None:
         return named
@@ -376,10 +379,12 @@ def with_steps(named: NamedProgram, steps: Mapping[str, float]) -> NamedProgram:
     """Return a program whose objectives have costs at integer columns only.
 
     An objective with a continuous column takes every value of an interval, so its front may be infinite. With
-    a step ε it becomes a new integer column t, after the others, with the row ``f <= ε t``. For every
-    solution there is then a point that is worse by less than ε in this objective, and no worse in any other.
+    a step ε the objective f becomes a new integer column t, after all other columns, with the row ``f <= ε
+    t``. For every solution there is then a point that is worse by less than ε in this objective, and no worse
+    in any other.
 
-    Raises BadInputError if such an objective has no step, or another objective has one.
+    Raises BadInputError if an objective with a continuous column has no step, or any other objective has a
+    step.
 
     `named`: program as read. `steps`: step of each such objective, in its unit.
     """

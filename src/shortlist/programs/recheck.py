@@ -198,7 +198,7 @@ def _kept_rows(part: ContinuousPart, front: Front) -> list[bool | None]:
 def _other_values(
     named: NamedProgram, form: IntegerForm, front: Front, solutions: NDArray[np.int64]
 ) -> list[str]:
-    """Return sentences about points that are not the sums of their solutions, for integer objectives."""
+    """Return sentences about points whose integer objectives are not the sums of their solutions."""
     if not len(front):
         return []
     values = front.values.copy()
@@ -233,8 +233,8 @@ def _plain_values(linear: LinearObjective, program: Program, solutions: NDArray[
 def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str]:
     """Return, for each solution, the first row or bound that it breaks; empty if it breaks none.
 
-    Rows of decimals are summed in integers, others in fractions. Rows with continuous columns are skipped,
-    as solutions do not hold their values.
+    Rows of decimals are summed in integers, all other rows in fractions. Rows with continuous columns are
+    skipped, as solutions do not hold their values.
 
     `named`: the program as it was read. `solutions`: values of the integer columns, ``(n_solutions,
     n_integer_columns)``.
@@ -284,7 +284,7 @@ def _missed_rows(named: NamedProgram, full: NDArray[np.int64]) -> NDArray[np.boo
 
 
 def _misses(named: NamedProgram, row: int, solutions: Sequence[Sequence[Fraction | int]]) -> list[bool]:
-    """Mark the solutions that break a row as written."""
+    """Mark the solutions that break a row, with its numbers as written in the file."""
     terms, lower, upper = named.row(row)
     scale = math.lcm(*(factor.denominator for factor in terms.values()))
     whole = [(column, int(factor * scale)) for column, factor in terms.items()]

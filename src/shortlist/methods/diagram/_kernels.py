@@ -88,7 +88,7 @@ def join_packed(
 
     From high to low bits a key holds the swept objective, the two indices of the staircase, and the value
     that a cell of the staircase holds. Vectors come in rising order, so every dominating vector comes before
-    the ones it dominates.
+    the vectors that it dominates.
     """
     stairs, width, depth = packing.stairs, packing.width, packing.depth
     places, masks = packing.places, packing.masks
@@ -121,8 +121,8 @@ def trim_packed(keys: Longs, n: int, packing: Packing, slack: Longs) -> int:
     Returns the number kept.
 
     `slack` is in the order of the key. Keys are grouped by ranges of ``slack[0] + 1`` values of the swept
-    objective, and scanned from the largest down within a range. Keys with large swept values are often
-    better in the other objectives, and cover the rest.
+    objective, and scanned from the largest down within a range. Keys with large swept values are often better
+    in the other objectives, and cover the other keys.
     """
     stairs, width, depth = packing.stairs, packing.width, packing.depth
     places, masks = packing.places, packing.masks

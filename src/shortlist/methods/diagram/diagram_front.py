@@ -33,9 +33,9 @@ def diagram_front(
     """Find every non-dominated vector of linear objectives over the models of a diagram.
 
     A bottom-up pass computes, for each node, the non-dominated vectors that the levels below can add up to.
-    This set is the union of the sets of both sides, each shifted by the cost of its side (Bergman & Cire
-    2016, network models for multiobjective discrete optimization). Levels that an edge skips may have either
-    value. All numbers are integers, so the front is exact.
+    This set is the union of the sets of the low and the high side, each shifted by the cost of its side
+    (Bergman & Cire 2016, network models for multiobjective discrete optimization). Levels that an edge skips
+    may have either value. All numbers are integers, so the front is exact.
 
     Raises BadInputError if shapes disagree, an objective has no integer scale, or costs could reach 2^53.
 
@@ -46,13 +46,13 @@ def diagram_front(
     `diagram`: the possible models. `costs`: scaled integer cost of each variable that is true, minimised,
     ``(n_objectives, n_variables)``. `objectives`: names, senses and scales; every scale must be an integer.
     `offsets`: value of each objective when no variable is true, ``(n_objectives,)``. Default: zero.
-    `tolerance`: per objective, in its unit: sets may be trimmed as long as every model has a point in the
-    answer that is worse by at most this much in each objective. Default: exact. `witnesses`: recover one
-    model for each point. Otherwise the front has no candidates. `settings`: limits on memory and work.
-    Beyond the memory, sets needed by witnesses only are deleted and recomputed later. If the rest is still
-    too large, sets are trimmed and the proof states the possible loss. `budget`: at its end sets are
-    trimmed to a few vectors, which ends the pass soon, and the proof states the possible loss. Witnesses
-    are found after that. Progress counts finished joins of two sets, of all joins.
+    `tolerance`: loss allowed per objective, in its unit. Sets may be trimmed as long as every model has a
+    point in the answer that is worse by at most the tolerance in each objective. Default: exact. `witnesses`:
+    recover one model for each point. Otherwise the front has no candidates. `settings`: limits on memory and
+    work. Beyond the memory, sets needed by witnesses only are deleted and recomputed later. If the rest is
+    still too large, sets are trimmed and the proof states the possible loss. `budget`: at its end sets are
+    trimmed to a few vectors, which ends the pass soon, and the proof states the possible loss. Witnesses are
+    found after that. Progress counts finished joins of two sets, of all joins.
 
     The front has sorted points, each with one model. Equal vectors are one point; :func:`configurations`
     lists all its models. The proof is complete unless a set was trimmed; then it is approximate, with a true

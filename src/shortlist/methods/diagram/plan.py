@@ -20,13 +20,13 @@ MOST_STAIRS = 1 << 25
 class Coding:
     """Encoding of vectors of non-negative integers as sorted keys.
 
-    `order`: objectives by their use, ``(n_objectives,)``: the swept one, the two whose values are row and
-    column of the staircase, and the one that its cells hold. With three objectives the row is missing, with
-    two also the column; a single objective is both swept and held. For rows: the order of the words.
-    `ranges`: largest vector that the levels from each level down can add up to, ``(n_levels + 1,
-    n_objectives)``. `packed`: whether all objectives fit one word. `places`, `masks`: shifts of the two
-    middle objectives and the swept one in a packed key, and masks of the middle two and the last, ``(3,)``.
-    `shifts`: shift of each objective in a packed key, in `order`, ``(n_objectives,)``.
+    `order`: objectives by their use, ``(n_objectives,)``: the swept objective, the two objectives whose
+    values are row and column of the staircase, and the objective whose values its cells hold. With three
+    objectives the row is missing, with two also the column; a single objective is both swept and held. For
+    rows: the order of the words. `ranges`: largest vector that the levels from each level down can add up to,
+    ``(n_levels + 1, n_objectives)``. `packed`: whether all objectives fit one word. `places`, `masks`: shifts
+    of the two middle objectives and the swept one in a packed key, and masks of the middle two and the last,
+    ``(3,)``. `shifts`: shift of each objective in a packed key, in `order`, ``(n_objectives,)``.
     """
 
     order: NDArray[np.int64]
@@ -64,7 +64,7 @@ class Coding:
     def slack(self, allowed: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return an allowance per objective in the order of the kernels: swept, two in the middle, last.
 
-        For unpacked vectors the order is that of the rows.
+        For unpacked vectors the order is that of the words in a row.
         """
         slack = allowed[self.order]
         if self.packed and len(slack) > 1:
@@ -109,12 +109,12 @@ class SweepPlan:
     Places are numbered from the bottom: both successors of a place have smaller numbers, and place 0 is the
     end.
 
-    `levels`, `low`, `high`: the level of each place and its successor on either side, ``(n_places,)``; -1 if
-    there is none or it is not needed. `sources`: the place whose set, plus `offsets`, is the set of this
-    place, ``(n_places,)``; the place itself if it joins two sets. `offsets`: summand for the keys of the
-    source, ``(n_places, n_words)``. `low_shifts`, `high_shifts`: summand of each side of a level for a key,
-    ``(n_levels, n_words)``. `joins`: places that join two sets, rising. `root`: last place of a pass; -1 if
-    the diagram is false.
+    `levels`, `low`, `high`: the level of each place, and its successors on the low and on the high side,
+    ``(n_places,)``; -1 for a successor that does not exist or is not needed. `sources`: the place whose set,
+    plus `offsets`, is the set of this place, ``(n_places,)``; the place itself if it joins two sets.
+    `offsets`: summand for the keys of the source, ``(n_places, n_words)``. `low_shifts`, `high_shifts`:
+    summand of each side of a level for a key, ``(n_levels, n_words)``. `joins`: places that join two sets,
+    rising. `root`: last place of a pass; -1 if the diagram is false.
     """
 
     levels: NDArray[np.int32]

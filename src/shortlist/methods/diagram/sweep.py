@@ -46,8 +46,8 @@ SWEEP_SETTINGS = SweepSettings()
 class Pass:
     """Sets of vectors for every join of a plan, computed bottom-up within limits of memory and time.
 
-    `errors`: bound on the loss by trimming at a place or below it, per objective: by so much a dropped vector
-    may be better than the nearest kept vector. `limits`: names of the limits that were reached. `n_vectors`,
+    `errors`: bound on the loss by trimming, per place and objective: the most by which a dropped vector is
+    better than the nearest kept vector. `limits`: names of the limits that were reached. `n_vectors`,
     `largest`: number of vectors in all sets together, and in the largest. `plan`: joins in their order.
     `coding`: encoding of vectors. `tolerance`: largest total error of trimming on any path through the plan,
     ``(n_objectives,)``. `keep`: whether :meth:`trace` will be called. Sets that no join needs any more are

@@ -22,8 +22,8 @@ class PartRows(NamedTuple):
     row_columns: Longs
     row_factors: Longs
     row_reaches: Longs
-    """Reach of an entry, the most by which it can change the row: its absolute factor times the range of
-    its column.
+    """Reach of each entry: the most by which the entry can change the row, its absolute factor times the
+    range of its column.
     """
     column_starts: Longs
     column_rows: Longs
@@ -155,8 +155,8 @@ def narrow_all(rows: PartRows, state: PartState) -> bool:
 def raise_bound(rows: PartRows, state: PartState) -> int:
     """Raise the bound of the reduced costs row by row, and fix columns that would exceed the limit.
 
-    A row of ones that still needs n units adds at least n times its least reduced cost, which is then
-    subtracted from all of its columns: a step of dual ascent.
+    A row of ones that still needs n units adds at least n times its least reduced cost to the bound. This
+    cost is then subtracted from all columns of the row: a step of dual ascent.
     """
     n_rows, n_columns = len(state.least), len(state.low)
     bound = state.least[n_rows - 2]

@@ -178,18 +178,19 @@ def cwmoip(
     """Return the complete front of a program with two or more linear objectives.
 
     The method of Özlen and Azizoğlu (2009), Algorithm 2 of Xue and Li (2018), starts with true bounds of all
-    objectives but the first. Objective after objective is turned into a bound and also added to the minimised
-    function, with a weight so small that it only breaks ties. Every answer is therefore non-dominated. The
-    paper's weights ``1 / (product of the ranges)`` vanish in a solver's tolerance. Here the weights are
-    integers: the first objective's exceeds the sum of the ranges that the bounds leave to the others, which
-    weigh 1 each. A search in integers takes the columns left open by reduced costs
-    (:mod:`shortlist.methods.integer.zone_parts`). Weights too large for a solver's arithmetic are replaced by
-    two programs; the second one minimises the other objectives at the best value of the first objective.
-    Programs whose answer follows from an earlier one are skipped, as Özlen, Burton and MacRae (2014) propose.
+    objectives but the first. Objective after objective is turned into a bound. It is also added to the
+    minimised function, with a weight so small that the objective only breaks ties. Every answer is therefore
+    non-dominated. The paper's weights ``1 / (product of the ranges)`` vanish in a solver's tolerance. Here
+    the weights are integers: the weight of the first objective exceeds the sum of the ranges that the bounds
+    leave to the other objectives, which weigh 1 each. A search in integers takes the columns left open by
+    reduced costs (:mod:`shortlist.methods.integer.zone_parts`). Weights too large for a solver's arithmetic
+    are replaced by two programs; the second one minimises the other objectives at the best value of the first
+    objective. Programs whose answer follows from an earlier answer are skipped, as Özlen, Burton and MacRae
+    (2014) propose.
 
     `program`: objectives must be exact integers after scaling; see
     :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `order`: names of all objectives:
-    the first one, then the bounded ones from the innermost to the outermost level of the recursion. By
+    the first one, then the bounded objectives, from the innermost to the outermost level of the recursion. By
     default from the widest range to the narrowest. `solver`, `max_solves`, `candidates`, `budget`: as in
     :func:`shortlist.methods.integer.search_zones.search_zones`. The front returned is COMPLETE if the search
     finished. If a limit ended it, the front is NONDOMINATED, with the number of unfinished levels. `extras`
@@ -227,7 +228,7 @@ def cwmoip(
 
 @dataclass(frozen=True, eq=False)
 class Lexicographic:
-    """Minimise the `first` objective and, among its best solutions, the sum of all others."""
+    """Minimise the `first` objective and, among its best solutions, the sum of all other objectives."""
 
     solves: BoundedSolves
     relaxed: RelaxedZones

@@ -36,7 +36,7 @@ LARGEST_OBJECTIVE = 4 * 10**8
 """
 
 LARGEST_COEFFICIENT = 1e15
-"""Coefficient size from which HiGHS refuses programs; CP-SAT, in integers, decides them."""
+"""Coefficient size from which HiGHS refuses programs; CP-SAT decides such programs in integers."""
 
 WITHIN_A_STEP = 0.5
 """Absolute gap: as weighted objectives are integers, it proves optimality and leaves the solver room for
@@ -188,7 +188,8 @@ class BoundedSolves:
     ) -> ProgramPart:
         """Return the part of the program in a box of objectives, with narrower bounds of the columns.
 
-        Its costs are those of `weights`, shifted by `duals` of the rows if they are given and small enough.
+        The costs of the part are given by `weights`. They are shifted by `duals` of the rows, if these are
+        given and small enough.
         """
         if self._parts is None:
             self._parts = Parts(whole_rows(self._with_objectives).program)
@@ -409,9 +410,10 @@ def safe_weights(
 ) -> tuple[Vector, bool]:
     """Return weights for ``W f_first + sum of the others``, and whether W gives `first` priority.
 
-    With every other objective between `lower` and `upper`, one step of `first` outweighs all others when W =
-    1 + the sum of their ranges. W is smaller if the weighted objective could exceed `most`. All weights are
-    at least 1, so a minimum over a set that contains every vector below its members is non-dominated.
+    With every other objective between `lower` and `upper`, one step of `first` outweighs all other objectives
+    if W = 1 + the sum of their ranges. W is smaller if the weighted objective could exceed `most`. All
+    weights are at least 1. So a minimum over a set is non-dominated if the set contains every vector below
+    its members.
     """
     others = np.arange(len(integers)) != first
     needed = 1 + sum(

@@ -114,7 +114,7 @@ def best_of_part(
 
 
 def _part_rows(rows: IntegerRows, free: NDArray[np.intp], last: Longs, ranges: Longs) -> kernels.PartRows:
-    """Return the rows over the free columns, with the two `last` ones."""
+    """Return the rows over the free columns, and then the two rows `last`."""
     part = rows.turned[free]
     n_free, n_rows = part.shape
     sizes = np.diff(part.indptr)
@@ -179,10 +179,10 @@ LEAST_GAIN = 1e-6
 class CountedProgram:
     """Program of integers alone, so that sums are exact.
 
-    `costs`, ``(n_columns,)``: costs to minimise. `rows`: rows of the program. No row and no cost has a sum
-    within the bounds that reaches 2^53, as bounds of nodes are compared as floats. `limits`, ``(n_rows,)``:
-    limits of the rows, integers or infinite. `bounds`, ``(n_columns,)``: bounds of the columns, integers
-    below 2^53, the lower ones not above the upper ones.
+    `costs`, ``(n_columns,)``: costs to minimise. `rows`: rows of the program. Within the bounds, no sum of a
+    row and no sum of the costs reaches 2^53, as bounds of nodes are compared as floats. `limits`,
+    ``(n_rows,)``: limits of the rows, integers or infinite. `bounds`, ``(n_columns,)``: bounds of the
+    columns, integers below 2^53, no lower bound above its upper bound.
     """
 
     costs: Longs

@@ -1,10 +1,10 @@
 """Bounds proved by multipliers of the rows, in integers, and the resulting bounds of the columns.
 
-For any multipliers y of the rows, ``c @ x = (c - y @ A) @ x + y @ (A @ x)``: the first part is least if
-each column is at one of its bounds, the second if each row is at one of its limits. So every y gives a
-bound on c, and the duals of a linear program give a good one. A solver in floating point has rounded them.
-Here they are rounded once more, to multiples of ``1 / scale``, and all further sums are in integers: the
-bound holds whatever the solver did.
+For any multipliers y of the rows, ``c @ x = (c - y @ A) @ x + y @ (A @ x)``: the first summand is least if
+each column is at one of its bounds, the second summand if each row is at one of its limits. So every y gives
+a bound on c, and the duals of a linear program give a good one. A solver in floating point has rounded these
+duals. Here the duals are rounded once more, to multiples of ``1 / scale``, and all further sums are in
+integers: the bound holds whatever the solver did.
 """
 
 import math

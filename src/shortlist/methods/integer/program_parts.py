@@ -20,9 +20,9 @@ class ProgramPart:
     Columns whose bounds cross have no value; they stay in the part, which then has no solution.
 
     `program`: over the free columns, without objectives. `costs`, ``(n_free,)``: costs to minimise.
-    `constant`: difference of the costs to those of the whole program, the same in every solution. `free`,
-    ``(n_free,)``: indices of the free columns. `values`, ``(n_columns,)``: values of the other columns; 0
-    at the free ones.
+    `constant`: difference between the costs of the part and of the whole program, the same in every solution.
+    `free`, ``(n_free,)``: indices of the free columns. `values`, ``(n_columns,)``: values of the other
+    columns; 0 at the free columns.
     """
 
     program: Program
@@ -44,7 +44,7 @@ class ProgramPart:
         return self.program.column_lower, self.program.column_upper
 
     def whole(self, values: Floats) -> Floats:
-        """Return all columns of the whole program for values of the free ones."""
+        """Return all columns of the whole program for values of the free columns."""
         all_values = self.values.copy()
         all_values[self.free] = values
         return all_values
@@ -93,7 +93,7 @@ class Parts:
 
 
 def needed_columns(program: Program, costs: NDArray[np.int64]) -> Mask:
-    """Mark the columns that non-dominated vectors may need; the others can be fixed at 0.
+    """Mark the columns that non-dominated vectors may need; all other columns can be fixed at 0.
 
     Integer columns with the same coefficient in every row, and 0 as their lower bound, form a group. Let t be
     the largest sum that a row allows a group. A member j can go if another member k costs no more in any

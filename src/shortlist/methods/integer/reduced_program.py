@@ -44,14 +44,14 @@ def reduce_program(
 
     `program`: every column named by the clauses is integer within 0..1. `clauses`: clauses that every
     solution of `program` satisfies; variable v is column v - 1. Variables beyond the columns are auxiliary:
-    some value of them satisfies the clauses. Without clauses nothing changes. `budget`: implications not
-    found in time are not used.
+    for every solution, some values of these variables satisfy the clauses. Without clauses nothing changes.
+    `budget`: implications not found in time are not used.
 
-    Fixed columns are dropped, and equivalent ones become one column; see
+    Fixed columns are dropped, and equivalent columns become one column; see
     :func:`shortlist.logic.compilation.presolve`, which probes. Rows that always hold and repeated rows are
-    dropped. Rows that are clauses lose literals that the other clauses make unnecessary. Clauses that
-    contain another one, or follow from a chain of clauses of two literals, are dropped. Objectives keep
-    their values exactly.
+    dropped. Rows that are clauses lose literals that the other clauses make unnecessary. Clauses that contain
+    another one, or follow from a chain of clauses of two literals, are dropped. Objectives keep their values
+    exactly.
 
     Raises BadInputError if the clauses name a column that is not binary.
     """
@@ -129,7 +129,7 @@ def _bound_literals(program: Program, clauses: Clauses) -> list[int]:
 
 
 def _substitution(found: Presolved, n_columns: int) -> tuple[sparse.csr_array, NDArray[np.int64]]:
-    """Return signs and constants of the original columns as functions of the kept ones."""
+    """Return signs and constants of the original columns as functions of the kept columns."""
     kept, named = found.clauses.n_variables, len(found.places)
     live = np.flatnonzero(found.places >= 0)
     others = np.arange(named, n_columns)
@@ -145,7 +145,7 @@ def _substitution(found: Presolved, n_columns: int) -> tuple[sparse.csr_array, N
 
 
 def _tidied(program: Program, known: Clauses) -> Program:
-    """Drop rows that always hold, repeated rows, and clauses that others imply; make clauses shorter.
+    """Drop rows that always hold, repeated rows, and clauses that other clauses imply; shorten clauses.
 
     `known` are clauses over the first columns that every solution satisfies.
     """

@@ -34,8 +34,8 @@ LARGEST_SUM = 2.0**59
 class Narrowed:
     """Bounds on the columns that remain in a zone.
 
-    `bounds`: bounds of the columns. `duals`: multipliers of the rows, those of the objectives last, if the
-    linear program has an optimum.
+    `bounds`: bounds of the columns. `duals`: multipliers of the rows, the rows of the objectives last; None
+    if the linear program has no optimum.
     """
 
     bounds: Interval
@@ -201,8 +201,8 @@ class RelaxedZones:
     def least(self, lower: Vector, upper: Vector) -> Vector | None:
         """Return the least value of each objective over the vectors y with ``lower <= y <= upper``.
 
-        Returns None if there is no such vector. If nothing is proved, or the budget ends, the value is that
-        of `lower`.
+        Returns None if there is no such vector. If no value is proved, or the budget ends, the least values
+        are `lower`.
 
         >>> from shortlist.methods.integer.integer_objectives import integer_objectives
         >>> from shortlist.milp.program import LinearObjective, make_program
@@ -237,7 +237,7 @@ class RelaxedZones:
         return solution.duals if solution is not None and solution.optimal else None
 
     def _limits_with(self, upper: Vector, lower: Vector | None = None) -> Interval:
-        """Return the limits of the rows, those of the objectives last."""
+        """Return the limits of the rows; the rows of the objectives come last."""
         least = np.full(len(upper), -math.inf) if lower is None else -_as_limits(-lower)
         return np.append(self._limits[0], least), np.append(self._limits[1], _as_limits(upper))
 

@@ -7,12 +7,13 @@ member of the zone is in the zone; otherwise the zone is empty. As in Tamby and 
 one objective k is minimised with priority. A point z found in the zone u then also proves ``{y : y_k < z_k,
 y_i < u_i for the other i}`` empty. Every later zone inside such an empty box is resolved without a program.
 
-Three things differ from their method. Their second program, which makes the point non-dominated, is saved
-by integer weights. These give k priority whenever one step of k outweighs the ranges of the others inside
-the zone. If such weights would be too large for a solver's arithmetic they are smaller; the point is still
-non-dominated, and the optimal value determines the size of the empty box. The program is bounded in
-objective k as well, which makes empty zones infeasible at once. And k is always the objective of the widest
-range: on the published fronts this needed fewer programs than choosing k zone by zone.
+Three things differ from the method of Tamby and Vanderpooten. Their second program, which makes the point
+non-dominated, is saved by integer weights. Such weights give k priority if one step of k outweighs the ranges
+of the other objectives in the zone. If they would be too large for a solver's arithmetic, smaller weights are
+taken; the point is still non-dominated, and the optimal value determines the size of the empty box. The
+program is bounded in objective k as well, which makes empty zones infeasible at once. And k is always the
+objective of the widest range: on the published fronts this needed fewer programs than choosing k zone by
+zone.
 """
 
 import dataclasses
@@ -64,12 +65,12 @@ def search_zones(
     Raises BadInputError if the objectives are no exact integers or are unbounded. Raises SolverError if the
     solver contradicts itself.
 
-    Two objectives are searched in two phases (:mod:`shortlist.methods.integer.two_phases`). With three and
-    more, zones are searched within the columns that reduced costs leave open, by up to six small programs
-    for a zone, most of which need no solver (:mod:`shortlist.methods.integer.zone_parts`). By whole
-    programs, with p objectives, n points and m zones at the end, at most 2p + n + m programs are solved; m
-    is at most 2n + 1 for p = 3 and of the order of n to the power p // 2 in general. Linear programs are
-    not counted.
+    Two objectives are searched in two phases (:mod:`shortlist.methods.integer.two_phases`). With three
+    objectives or more, zones are searched within the columns that reduced costs leave open. A zone takes up
+    to six small programs, and most of these need no solver (:mod:`shortlist.methods.integer.zone_parts`). By
+    whole programs, with p objectives, n points and m zones at the end, at most 2p + n + m programs are
+    solved; m is at most 2n + 1 for p = 3 and of the order of n to the power p // 2 in general. Linear
+    programs are not counted.
 
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program

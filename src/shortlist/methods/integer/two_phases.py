@@ -2,9 +2,9 @@
 
 Two neighbours a and b on the front leave one box in which further points can lie, ``a_1 < y_1 < b_1`` and
 ``b_2 < y_2 < a_2``. With the weights of the line through a and b, points below the line are searched first
-(Aneja and Nair 1979). If none is left below, the points above it lie in a triangle, and their weight is at
-most that of its corner ``(b_1 - 1, a_2 - 1)`` (Ulungu and Teghem 1995). In both phases the weight has an
-upper limit, so that reduced costs of one linear program fix columns
+(Aneja and Nair 1979). If no point is left below the line, the points above it lie in a triangle. Their weight
+is at most the weight of the corner ``(b_1 - 1, a_2 - 1)`` (Ulungu and Teghem 1995). In both phases the weight
+has an upper limit, so that reduced costs of one linear program fix columns
 (:mod:`shortlist.methods.integer.relaxed_zones`), mostly nearly all of them. The rest is searched in integers,
 as for zones of more objectives (:mod:`shortlist.methods.integer.zone_parts`). Undecided parts go to a solver.
 In a triangle, the weights for the solver give one objective priority, and the other objective breaks ties.
@@ -26,8 +26,8 @@ from shortlist.methods.integer.relaxed_zones import Narrowed, RelaxedZones
 from shortlist.methods.integer.zone_parts import ZoneParts, weight_of
 
 WIDE = 4
-"""Columns per row from which, with more than :data:`SMALL` columns, presolve is skipped: reduced costs
-leave few columns there, and presolve takes longer than it saves.
+"""Columns per row from which presolve is skipped, for more than :data:`SMALL` columns. Reduced costs leave
+few columns of such programs, and presolve takes longer than it saves.
 """
 SMALL = 30
 LARGEST_WEIGHED = LARGEST_INTEGER // 4

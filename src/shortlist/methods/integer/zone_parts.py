@@ -4,13 +4,13 @@ A linear program with weights that balance the sides of the zone gives a bound a
 is first limited to little more than the bound: an answer within this limit is best, and few columns are open.
 Without an answer the limit rises, at last to the limit of the zone itself.
 
-The open columns are searched in integers (:mod:`shortlist.methods.integer.branching`). If that takes too many
-decisions, the zone is nearly always empty, but the weights do not show it: its sides were measured from the
-ideal point, and one objective has far less room than another. Then one linear program for each objective
-measures the sides anew, each fixing columns for the next, and the new weights bound the zone again. Only
-zones that are still undecided go to a solver. On assignment of three objectives, 50 x 50, one of 50 zones
-needs the second weights and one of 1,000 a solver; with a solver for all zones a point took six times as
-long.
+The open columns are searched in integers (:mod:`shortlist.methods.integer.branching`). If the search takes
+too many decisions, the zone is nearly always empty, but the weights do not show this: the sides of the zone
+were measured from the ideal point, and one objective has far less room than another. Then one linear program
+for each objective measures the sides anew, each fixing columns for the next, and the new weights bound the
+zone again. Only zones that are still undecided go to a solver. On assignment of three objectives, 50 x 50,
+one of 50 zones needs the second weights and one of 1,000 a solver; with a solver for all zones a point took
+six times as long.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ LIMITS = 2.0, 8.0
 """Limits above the bound of a linear program, in multiples of the mean excess of earlier answers."""
 LARGEST_RATIO = 1000.0
 FEW_NODES, MANY_NODES = 1000, 5000
-"""Most decisions of the search in integers, with the first weights and with the second ones."""
+"""Most decisions of the search in integers, with the first weights, and with the second weights."""
 N_BY_SOLVER = 25
 """Number of programs that go to a solver before the compiled search is loaded: loading takes about as long as
 these programs, half a second.

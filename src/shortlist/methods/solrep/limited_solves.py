@@ -38,8 +38,8 @@ smaller parts of E-Shop and uClinux it takes longer than the program.
 """
 
 MOST_COLUMNS = 2000
-"""Most columns of a program for the search in integers; larger ones go to a solver. On compact Linux, 5,602
-columns, a linear program takes .2 s, and hundreds of them decide no reference point.
+"""Most columns of a program for the search in integers; larger programs go to a solver. On compact Linux,
+5,602 columns, a linear program takes .2 s, and hundreds of linear programs decide no reference point.
 """
 
 LEAST_NODES, ROWS_PER_NODE = 40, 5
@@ -241,7 +241,7 @@ def answers_front(
     `n_unproved`.
 
     Raises SolverError if an answer does not satisfy the original program, has other objectives there, or was
-    proved non-dominated although another one dominates it.
+    proved non-dominated although another answer dominates it.
     """
     integers = integer_objectives(reduced.program)
     best: dict[tuple[int, ...], tuple[float, NDArray[np.int64]]] = {}

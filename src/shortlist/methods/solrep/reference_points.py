@@ -31,7 +31,9 @@ WALK = "random walk"
 """Name of the stage in progress reports while reference points are drawn."""
 
 FLAT = 1e-9
-"""Share of the largest singular value below which others count as zero: such directions have no extent."""
+"""Share of the largest singular value; a singular value below it counts as zero, as its direction has no
+extent.
+"""
 
 PLACE_STEP = 2.0**-40
 """Step to which points of the walk are rounded, in ranges of the anchors, so that the last digit of a
@@ -69,9 +71,9 @@ def hit_and_run(
     (Smith 1984). The limit distribution of the walk is uniform over the region that `between` allows.
 
     As in the paper every step gives a point, the first one included: there is no thinning and no burn-in.
-    Directions are sums of the edges from each anchor to the last one, each of length 1 in the ranges of the
-    anchors, with normal multipliers; the authors' program draws the multipliers from [0, 1]. Both ways have
-    the same limit distribution.
+    Directions are sums of the edges from each anchor to the last one. The edges have length 1 in the ranges
+    of the anchors, and normal multipliers; the authors' program draws the multipliers from [0, 1]. Both ways
+    have the same limit distribution.
 
     `anchors`: vectors in steps, possibly repeated or affinely dependent, ``(n_anchors, n_objectives)``.
     `n_points`: number of points. `between`: function of a point, measured from the first anchor in
@@ -244,7 +246,7 @@ def _other_optimum(
     pair: tuple[int, int],
     records: dict[str, Record],
 ) -> ProgramOutcome | None:
-    """Return the vector with the least value of one objective and then of another one.
+    """Return the vector with the least value of one objective and, among these, of a second objective.
 
     Returns None if the anchor is such a vector.
     """
@@ -319,9 +321,9 @@ multiple: limits are often round numbers, and a last digit would decide.
 class JumpLimits:
     """Linear relaxation of a program with a line of objective space, in HiGHS's memory.
 
-    The columns are those of the program, and the length l of the jump. One row per objective equates the
-    objective, measured from `origin` in `scales`, with ``place + l * direction``. A step changes the limits
-    of these rows, the coefficients of l and its cost; both programs start from the last basis.
+    The columns are the columns of the program, and the length l of the jump. One row per objective equates
+    the objective, measured from `origin` in `scales`, with ``place + l * direction``. A step changes the
+    limits of these rows, the coefficients of l and its cost; both programs start from the last basis.
 
     HiGHS solves this relaxation, whatever solver the integer programs have, as not every backend takes
     continuous columns.
@@ -360,8 +362,8 @@ class JumpLimits:
     def between(self, place: NDArray[np.float64], direction: NDArray[np.float64]) -> tuple[float, float]:
         """Return the least l, at most 0, and the greatest l, at least 0, rounded to :data:`LENGTH_STEP`.
 
-        An end is 0 if its program has no optimum, as in the authors' program, or if numbers exceed the
-        solver's tolerance.
+        An end is 0 if the linear program for it has no optimum, as in the authors' program, or if numbers
+        exceed the solver's tolerance.
 
         Raises LimitReachedError if the budget ends, or is cancelled.
         """

@@ -96,7 +96,7 @@ def _solved(_key: str, result: tuple[dict[str, Record], str]) -> list[Finished]:
 
 
 def _offset(tell: Tell, start: int, done: int) -> None:
-    """Report the points of a chunk, counted after those of earlier chunks."""
+    """Report the number of finished points: `done` in this chunk, and `start` in earlier chunks."""
     tell(start + done)
 
 
@@ -209,7 +209,7 @@ def _largest_box(boxes: UnexploredBoxes, relaxed: RelaxedZones) -> int | None:
 
 
 def _relax(boxes: UnexploredBoxes, index: int, relaxed: RelaxedZones) -> None:
-    """Raise the lower limits of a box to those of the relaxation."""
+    """Raise the lower limits of a box to the lower limits of its relaxation."""
     least = relaxed.least(boxes.lower[index], boxes.upper[index] - 1)
     if least is None:
         boxes.close(index)

@@ -22,17 +22,17 @@ ROWS_AT_A_TIME = 2000
 class UnexploredBoxes:
     """Boxes ``lower <= y < upper`` of vectors that are not explored.
 
-    Every feasible vector that no known vector dominates or equals is in one of them.
+    Every feasible vector that no known vector dominates or equals is in a box.
 
-    The region below the ceiling is kept apart from regions beyond it in an objective, because only the region
-    below the ceiling counts for a hypervolume measured from the ceiling.
+    The region below the ceiling is kept apart from regions that exceed the ceiling in an objective, because
+    only the region below the ceiling counts for a hypervolume measured from the ceiling.
 
-    `lower`, `upper`: the boxes, closed ones included, ``(n_boxes, n_objectives)``. `relaxed`, `tried`,
-    `given_up`: masks, ``(n_boxes,)``: boxes with limits from the relaxation, boxes whose lower part is known
-    to be empty, and boxes that are not offered any more. `vectors`: known vectors that explored something,
-    ``(n_vectors, n_objectives)``. `lower`, `upper`: every feasible vector y has ``lower <= y < upper``,
-    ``(n_objectives,)``. `ceiling`: corner of the region that is explored first, ``(n_objectives,)``; `upper`
-    if not given.
+    `lower`, `upper`: corners of the boxes, closed boxes included, ``(n_boxes, n_objectives)``. `relaxed`,
+    `tried`, `given_up`: masks, ``(n_boxes,)``: boxes with limits from the relaxation, boxes whose lower part
+    is known to be empty, and boxes that are not offered any more. `vectors`: known vectors that explored
+    something, ``(n_vectors, n_objectives)``. `lower`, `upper`: every feasible vector y has ``lower <= y <
+    upper``, ``(n_objectives,)``. `ceiling`: corner of the region that is explored first, ``(n_objectives,)``;
+    `upper` if not given.
 
     >>> boxes = UnexploredBoxes(np.array([0, 0]), np.array([10, 10]))
     >>> boxes.add_vector(np.array([4, 3]))
@@ -130,8 +130,8 @@ class UnexploredBoxes:
     def lacks(self, indices: NDArray[np.intp]) -> Points:
         """Return the largest loss, per objective, of a known vector against each of the boxes `indices`.
 
-        Each box is compared with one known vector: its maximum distance above the lower corner, in ranges of
-        the known vectors, is least.
+        Each box is compared with the known vector nearest to its lower corner. The distance is the largest
+        excess over the corner, in ranges of the known vectors.
         """
         lower = self.lower[indices]
         found = np.zeros_like(lower)

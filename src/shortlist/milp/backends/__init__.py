@@ -1,4 +1,6 @@
-"""Backends: one file per solver, the only one that imports it; shared parts, and opening by name.
+"""Backends: one file per solver, and shared parts.
+
+Only the file of a solver imports it; solvers are opened by name.
 
 A new solver takes a file here, and a row of `SOLVERS` in ``shortlist/solvers.py``.
 """

@@ -22,7 +22,7 @@ from shortlist.results.proof import Status
 def scaled_to_integers(
     values: NDArray[np.float64], starts: NDArray[np.integer[Any]], what: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Scale rows of decimals to integers; return them and the power of ten of each row.
+    """Scale rows of decimals to integers; return the integers, and the power of ten of each row.
 
     The powers are those of :func:`~shortlist.exact.decimal_steps`.
 
@@ -63,10 +63,10 @@ ALL_STRATEGIES = 8
 class CpSat(Backend):
     """CP-SAT: integer columns only; `nodes` are thousandths of deterministic time.
 
-    Coefficients, costs and limits are scaled to integers by a power of ten, row by row. With fewer than
-    eight threads the kinds of search take turns in small batches, which is deterministic; alone, the first
-    kind often has no useful bound. For short programs the first kind runs alone: with some hundred columns
-    it ends before the others begin.
+    Coefficients, costs and limits are scaled to integers by a power of ten, row by row. With fewer than eight
+    threads the kinds of search take turns in small batches, which is deterministic; alone, the first kind
+    often has no useful bound. For short programs the first kind runs alone: with some hundred columns it ends
+    before the other kinds begin.
 
     `bound_tree`: whether the proof is a best-first tree on the objective's bound, with at most a second
     thread that looks for solutions.
@@ -156,9 +156,9 @@ class _CpSatEngine:
         self._cutoff = cutoff
 
     def offer_start(self, values: NDArray[np.float64]) -> None:
-        """Limit the costs to those of the start; CP-SAT gets no hint.
+        """Limit the costs to the cost of the start; CP-SAT gets no hint.
 
-        With a hint, 9.15 ends the process by a failed check (``solution->size() ==
+        With a hint, OR-Tools 9.15 ends the process by a failed check (``solution->size() ==
         postsolve_mapping.size()``) if the time limit or a stop comes between its presolve and its search: 5
         of 2,000 solves of 0.3 to 50 ms, none of 6,000 without a hint. If a limit leaves no solution, the
         session returns the start.
@@ -168,7 +168,7 @@ class _CpSatEngine:
         self._start_cost = sum(c * x for c, x in zip(objective.coeffs, whole, strict=True))
 
     def run(self, limits: Limits, post: Post, *, size: float) -> Claim:  # noqa: ARG002  # exact at any size
-        """Solve from scratch: between solves CP-SAT keeps the model only."""
+        """Solve without results of earlier solves: CP-SAT keeps only the model."""
         self._wrapper = wrapper = sat.SolveWrapper()
         self._stopped = False
         self._write_columns()
@@ -260,7 +260,7 @@ class _CpSatEngine:
     def _limit(self, response: sat.CpSolverResponse, limits: Limits) -> str:
         """Return the limit that ended the search.
 
-        With kinds of search in turn, CP-SAT ends as soon as no time is left for another turn.
+        If kinds of search take turns, CP-SAT ends as soon as no time is left for another turn.
         """
         if self._stopped:
             return "interrupted"

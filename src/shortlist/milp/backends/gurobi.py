@@ -32,7 +32,7 @@ GUROBI_STATUSES = {
     GRB.NODE_LIMIT: (Status.FEASIBLE, "nodes"),
     GRB.INTERRUPTED: (Status.FEASIBLE, "interrupted"),
 }
-"""Status and limit here for each status of Gurobi; FEASIBLE counts only with values."""
+"""Shortlist's status and limit for each status of Gurobi; FEASIBLE counts only with values."""
 
 LICENCE_ERRORS = {GRB.Error.NO_LICENSE, GRB.Error.SIZE_LIMIT_EXCEEDED}
 

@@ -28,7 +28,7 @@ HIGHS_STATUSES = {
     HighsModelStatus.kInterrupt: (Status.FEASIBLE, "interrupted"),
     HighsModelStatus.kHighsInterrupt: (Status.FEASIBLE, "interrupted"),
 }
-"""Status and limit here for each status of HiGHS; FEASIBLE counts only with values."""
+"""Shortlist's status and limit for each status of HiGHS; FEASIBLE counts only with values."""
 
 ROWWISE = 2
 MINIMISE = 1
@@ -48,9 +48,9 @@ SHORT_PROGRAMS: dict[str, bool | float | str] = {
     "mip_heuristic_run_rins": False,
     "mip_heuristic_run_root_reduced_cost": False,
 }
-"""Options for programs that the root node solves, such as those of reference points, whose rows are reduced
-already. Without presolve 1.14 called dominated points optimal at tolerances of 5e-8 and below, never at the
-tolerances in use here (:data:`shortlist.milp.whole_rows.TOLERANCE`).
+"""Options for programs that the root node solves, such as programs of reference points, whose rows are
+reduced already. Without presolve HiGHS 1.14 called dominated points optimal at tolerances of 5e-8 and below,
+never at the tolerances in use here (:data:`shortlist.milp.whole_rows.TOLERANCE`).
 """
 
 

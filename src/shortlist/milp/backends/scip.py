@@ -30,14 +30,14 @@ SCIP_STATUSES = {
     result_pb2.TERMINATION_REASON_FEASIBLE: Status.FEASIBLE,
     result_pb2.TERMINATION_REASON_NO_SOLUTION_FOUND: Status.UNKNOWN,
 }
-"""Status here for each status of SCIP; FEASIBLE counts only with values."""
+"""Shortlist's status for each status of SCIP; FEASIBLE counts only with values."""
 
 SCIP_LIMITS = {
     result_pb2.LIMIT_TIME: "seconds",
     result_pb2.LIMIT_NODE: "nodes",
     result_pb2.LIMIT_INTERRUPTED: "interrupted",
 }
-"""Name here of each limit of SCIP."""
+"""Shortlist's name of each limit of SCIP."""
 
 INFINITE = 1e20
 """Size from which numbers are infinite to SCIP."""
@@ -53,8 +53,8 @@ LOG_ERROR = 1e-6
 class Scip(Backend):
     """SCIP: integer and continuous columns; `nodes` are branch-and-bound nodes. It works in one thread.
 
-    `proof_only`: whether to skip cuts and the search for solutions, which waste time if the program has its
-    cuts and the start is as good as any.
+    `proof_only`: whether to skip cuts and the search for solutions. They waste time if the program already
+    has cuts and the start is as good as any solution.
     """
 
     proof_only: bool = False
@@ -190,7 +190,7 @@ def _sides(values: NDArray[np.float64]) -> list[float]:
 
 
 def _say_nothing() -> None:
-    """Keep SCIP from printing errors, as it also returns them.
+    """Keep SCIP from printing errors, as it also returns the errors.
 
     MathOpt stops SCIP through an event that SCIP 10 no longer has: SCIP stops all the same, but every start
     prints two lines (OR-Tools 9.15). If the library is not found, the lines are printed.

@@ -52,7 +52,7 @@ class Contradiction:
     rules: tuple[int, ...]
     """Rules of the model, by number; see :func:`~shortlist.products.rules.rule_text`."""
     limits: tuple[int, ...]
-    """Indices of the limits among the given ones."""
+    """Indices of the contradictory limits among the given limits."""
     literals: tuple[int, ...]
     """Choices: i + 1 for feature i selected, -(i + 1) for deselected."""
     smallest: bool = False
@@ -99,7 +99,7 @@ def find_contradiction(
     If the clauses are few enough, the contradiction is a smallest one
     (:func:`~shortlist.products.configuration.explanation.fewest_rules`). Otherwise integer programs decide.
     They drop limits and choices first, then rules of the model, as long as the rest stays contradictory; in
-    the end none can be dropped. Raises SearchStoppedError if the budget ends before it is known whether
+    the end no part can be dropped. Raises SearchStoppedError if the budget ends before it is known whether
     there is a contradiction.
 
     `limits`: limits as :func:`~shortlist.products.configuration.question.parse_limit` returns them, or
@@ -340,7 +340,7 @@ def _constant(goal: FeatureObjective) -> int:
 def limit_sums(limit: Constraint, model: FeatureModel) -> list[tuple[FeatureObjective, Linear | None]]:
     """Return the sums to minimise that a limit bounds, each with None.
 
-    For ``==`` these are two sums, each with the inequality that bounds the other.
+    A limit with ``==`` gives two sums, each with the inequality that bounds the other sum.
     """
     formula = limit.formula
     parts = formula.parts if isinstance(formula, And) else (formula,)

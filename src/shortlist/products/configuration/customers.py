@@ -135,7 +135,10 @@ class _ProductLine:
         return ranges
 
     def _payoffs(self, first: int) -> list[int]:
-        """Return the values of all objectives after minimising one, and then each of the others in order."""
+        """Return the values of all objectives.
+
+        Objective `first` is minimised first, then every other objective in order.
+        """
         program, values = self.program, [0] * len(self.goals)
         for place in [first, *(one for one in range(len(self.goals)) if one != first)]:
             goal = self.goals[place]
@@ -333,7 +336,7 @@ class _ProductLine:
         )
 
     def _least_loss(self, customer: Customer) -> float:
-        """Return the constant that makes the loss 0 if every objective has its best value."""
+        """Return the constant of the loss: with it the loss is 0 if every objective has its best value."""
         names = [goal.objective.name for goal in self.goals]
         weights = customer.weights or dict.fromkeys(names, Decimal(1))
         total = float(sum(weights.values()))

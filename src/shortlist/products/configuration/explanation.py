@@ -25,7 +25,7 @@ from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
 
 MOST_ROUNDS = 500
-"""Most rounds of the search; after these the explanation may not be the smallest."""
+"""Most rounds of the search; an explanation found by their end may not be the smallest."""
 
 
 @saved_from("shortlist.products")
@@ -86,13 +86,13 @@ class SwitchedRules:
 def fewest_rules(
     switched: SwitchedRules, literals: Sequence[int], *, max_rounds: int = MOST_ROUNDS
 ) -> Explanation | None:
-    """Find the fewest rules that contradict literals; None if all rules allow them.
+    """Find the fewest rules that contradict literals; None if all rules allow the literals.
 
     If the literals are possible without some set of rules, an explanation must contain a rule of this set. An
     integer program chooses the fewest rules that hit all sets known so far. If the chosen rules do not
     contradict the literals, rules are added as long as the literals stay possible. The rules not added are a
-    further set :cite:p:`Ignatiev2015`. Before that, rules are dropped one by one from a first contradiction,
-    so that there is an answer when the rounds or the budget end.
+    further set :cite:p:`Ignatiev2015`. Before that, rules are dropped one by one from a first contradiction.
+    So there is an answer if the rounds or the budget end early.
 
     `literals`: literals to exclude: ``[f]`` for a dead feature, ``[-f]`` for a core feature, none for a
     model without products. `max_rounds`: largest number of sets.
@@ -202,7 +202,7 @@ def least_value(
     selected, -(i + 1) for deselected. `budget`: time for the program, at most :data:`SECONDS_PER_VALUE`.
 
     The value is summed over a product that was checked against the rules of the model. The bound is the
-    solver's, as far as the rule on sizes accepts it (:mod:`shortlist.milp.whole_rows`).
+    solver's bound, if its numbers are small enough for that solver (:mod:`shortlist.milp.whole_rows`).
 
     >>> from shortlist.products.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
@@ -304,7 +304,7 @@ def irreducible_rules(
 
 
 def only_rules(model: FeatureModel, rules: Sequence[int]) -> FeatureModel:
-    """Return a model with only these rules, by their numbers; its groups need not be a tree."""
+    """Return a model with only the rules of these numbers; the groups left need not be a tree."""
     kept = set(rules)
     numbers = itertools.count()
     root = model.root if model.root is not None and next(numbers) in kept else None

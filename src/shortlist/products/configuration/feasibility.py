@@ -254,7 +254,7 @@ LAST_LOOK_S = 1.0
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class LimitedModel:
-    """Model with limits, and its clauses as far as they are few enough; build it with `limited_model`."""
+    """Model with limits, and its clauses as far as these are few enough. Build it with `limited_model`."""
 
     model: FeatureModel
     """Model with all limits as further constraints."""

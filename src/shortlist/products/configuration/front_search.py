@@ -40,8 +40,8 @@ def find_front(
 ) -> tuple[Front, Diagram | None]:
     """Find the front of a question, which has no contradiction, by a method; return its diagram too, if any.
 
-    Every product is checked. ``front.extras["why"]`` names the engine and the reason for it. For the rest
-    see :func:`shortlist.products.configuration.product_front.configure`.
+    Every product is checked. ``front.extras["why"]`` names the engine and the reason for it. For `question`,
+    `method` and `options` see :func:`shortlist.products.configuration.product_front.configure`.
     """
     diagram, why = None, f"asked for {method}"
     if isinstance(options, AutoOptions):
@@ -111,9 +111,9 @@ def _better(question: ProductQuestion, rough: Front, exact: Front) -> Front:
 def checked_front(question: ProductQuestion, found: Front, method: str) -> Front:
     """Return the front of the products found by `method`, with products checked and points recomputed.
 
-    The check takes the rules of the model as read; it uses no clauses and no inequalities made from it.
-    Products outside the soft limits are dropped, since the diagram ignores these limits. Raises SolverError
-    if a product breaks a rule, or its objectives are not those of its point.
+    The check takes the rules of the model as read; it uses no clauses and no inequalities made from the
+    model. Products outside the soft limits are dropped, since the diagram ignores these limits. Raises
+    SolverError if a product breaks a rule, or the product's objectives differ from its point.
     """
     model = with_constraints(question.model, question.hard_limits)
     selections: NDArray[np.uint8] = found.decisions[:, : model.n_features].astype(np.uint8)
@@ -284,7 +284,7 @@ def configurations_by_program(question: ProductQuestion, point: Points) -> Itera
 
 
 def padded_costs(question: ProductQuestion, n_variables: int) -> tuple[Points, NDArray[np.int64]]:
-    """Return costs of the variables of clauses, 0 for auxiliary ones, and the constant parts."""
+    """Return costs of the variables of clauses, 0 for auxiliary variables, and the objectives' constants."""
     costs = np.zeros((len(question.objectives), n_variables), dtype=np.int64)
     costs[:, : question.model.n_features] = [goal.minimised for goal in question.objectives]
     offsets = np.array([goal.offset * goal.objective.sign for goal in question.objectives], dtype=np.int64)

@@ -118,9 +118,9 @@ def configure(
     attributes : mapping of str to Attribute, optional
         Attributes for objectives and limits given as text. Default: those of the model.
     limits : sequence of str or Constraint
-        Limits such as ``"cost<=120"``. A limit that bounds an objective in its better direction, as this one
-        does for ``min cost``, keeps a part of the front: the diagram needs no clauses for it. Other limits
-        become clauses.
+        Limits such as ``"cost<=120"``. A limit that bounds an objective in its better direction, such as
+        ``cost<=120`` for ``min cost``, keeps a part of the front: the diagram needs no clauses for it. Other
+        limits become clauses.
     requirements : Requirements, optional
         Features that must be selected, and features that must be deselected.
     method : str, default="auto"
@@ -141,8 +141,8 @@ def configure(
     -------
     Configured
         A contradiction is a status, with its parts, and no error. The candidates of the front are the
-        features, its decisions 0 or 1: one product for each point; ``Configured.configurations`` gives the
-        others. If the method finds nothing in time, the front's only point is a product found by
+        features, its decisions 0 or 1: one product for each point; ``Configured.configurations`` gives all
+        products of a point. If the method finds nothing in time, the front's only point is a product found by
         satisfiability, if this product is within the limits.
 
     Raises

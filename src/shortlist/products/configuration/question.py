@@ -185,8 +185,8 @@ class ProductQuestion:
         """Limits that bound an objective in its better direction.
 
         With ``f <= b`` for a minimised f, the front within the limit is a part of the whole front: any
-        product that dominates a point within the limit is within it too. So such limits can be applied to
-        the finished front.
+        product that dominates a point within the limit is itself within the limit. So such limits can be
+        applied to the finished front.
         """
         return tuple(limit for limit in self.limits if self._bounds_an_objective(limit))
 
@@ -231,7 +231,7 @@ def parse_question(
     limits: Sequence[str | Constraint],
     attributes: Mapping[str, Attribute] | None,
 ) -> tuple[tuple[FeatureObjective, ...], tuple[Constraint, ...]]:
-    """Return objectives and limits, parsed if they are text; attributes default to those of the model."""
+    """Return objectives and limits, parsed if they are text; `attributes` default to those of the model."""
     if attributes is None:
         names = [name for _, name in objective_names(objectives)] if isinstance(objectives, str) else []
         names += [read_limit(limit).name for limit in limits if isinstance(limit, str)]
@@ -276,7 +276,7 @@ class DiagramOptions(SearchOptions):
 
 @dataclass(frozen=True)
 class AutoOptions(DiagramOptions, ProgramOptions):
-    """Options of ``auto``: those of the diagram and of integer programs."""
+    """Options of ``auto``: the options of the diagram and of integer programs."""
 
 
 OPTIONS: Mapping[str, type[SearchOptions]] = {

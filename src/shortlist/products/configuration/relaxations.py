@@ -39,13 +39,13 @@ class Relaxation:
     place: int = -1
     """Index of the limit among the given limits; -1 for a requirement."""
     limit: str = ""
-    """New limit, such as ``cost<=14``; empty if it is left out."""
+    """New limit, such as ``cost<=14``; empty if the limit is left out."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Relaxations:
-    """Changes that were tried, and the sets of them that make a product possible."""
+    """Changes that were tried, and the sets of changes that make a product possible."""
 
     enough: tuple[tuple[Relaxation, ...], ...] = ()
     """Sets of changes that are enough; for each set a product was found. There are several sets only if one
@@ -153,7 +153,7 @@ def _found(asked: _Asked, among: Sequence[int], places: Sequence[int]) -> Relaxa
 
 
 def _alone(asked: _Asked, among: Sequence[int], places: Sequence[int], known: Relaxation) -> Relaxations:
-    """Relax every limit and requirement alone, and return the results."""
+    """Relax every limit and every requirement, one at a time, and return the results."""
     enough: list[tuple[Decimal, Relaxation]] = []
     useless: list[Relaxation] = []
     each: list[tuple[list[int], list[int]]] = [([], [place]) for place in places]
@@ -197,7 +197,7 @@ def _switched(asked: _Asked) -> tuple[FeatureModel, np.ndarray]:
 
 
 def _unless(formula: Formula, switch: int) -> Formula:
-    """Return a formula that holds if this one does, or if the switch is on."""
+    """Return a formula that holds if `formula` holds or the switch is on."""
     if isinstance(formula, And):
         return And(tuple(_unless(part, switch) for part in formula.parts))
     if not isinstance(formula, Linear):
@@ -212,7 +212,8 @@ def _changes(
 ) -> tuple[Relaxation, ...]:
     """Return the changes after which `product` meets the question.
 
-    `literals`, `places`: requirements and indices of limits that `product` breaks; it meets all others.
+    `literals`, `places`: requirements and indices of limits that `product` breaks; it meets all other
+    requirements and limits.
     """
     left = asked.without(literals, places)
     texts: dict[int, str] = {}

@@ -86,8 +86,9 @@ def read_requirements(path: str | Path, model: FeatureModel) -> Requirements:
 
     - ``feature,selected``: a CSV table with this header and 1, 0, true or false.
     - ``NAME -> true`` or ``false``, one per line.
-    - ``12   NAME``, variable number and name, one per line; the file is called ``Yes_...`` if these are
-      selected, ``No_...`` if deselected. Number and name must agree. A last line like ``148ms`` is passed
+    - ``12 NAME``, variable number and name, one per line; the file is called ``Yes_...`` if its features are
+    selected, ``No_...`` if they are deselected. Number and name must agree. A last line like ``148ms`` is
+    passed
       over.
     - literals ``12 -13 ...``, with lines ``c ...`` as comments, and ``v`` and 0 as solvers write them.
     - XML with the root ``configuration``, as FeatureIDE writes it:
@@ -177,7 +178,7 @@ def _table(source: Source, lines: _Lines, names: FeatureNames) -> _Entries:
 
 
 def _featureide(source: Source, names: FeatureNames) -> _Entries:
-    """Read a configuration of FeatureIDE; choices of the user come before automatic ones."""
+    """Read a configuration of FeatureIDE; a user's choice has precedence over an automatic one."""
     from shortlist.products.formats.shared import parse_xml
 
     root = parse_xml(source)

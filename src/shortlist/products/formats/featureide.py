@@ -225,8 +225,8 @@ _CHOICES = {GroupKind.OR: "or", GroupKind.ALTERNATIVE: "alt"}
 def featureide_model(model: FeatureModel) -> WrittenModel:
     """Return a model as FeatureIDE's XML.
 
-    In FeatureIDE the children of a feature are of one kind: optional or mandatory ones, an or-group, or an
-    alternative. Other groups, and linear constraints, become clauses
+    In FeatureIDE the children of a feature are of one kind: optional features, mandatory features, an
+    or-group, or an alternative. Other groups, and linear constraints, become clauses
     (:mod:`shortlist.products.formats.shared`). Attributes are kept; names lose spaces at their ends. Raises
     BadInputError if names cannot be distinguished in XML, or a linear constraint needs too many clauses.
 

@@ -173,7 +173,7 @@ def xml_names(names: Sequence[str]) -> list[str]:
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """Return the name, with underscores appended until it is not among the taken ones."""
+    """Return the name, with underscores appended until it is not among the names `taken`."""
     known = set(taken)
     while name in known:
         name += "_"
@@ -211,7 +211,8 @@ class ExpressedModel:
     """Model restricted to the constructs of a format."""
 
     model: FeatureModel
-    """Model with a tree and without clauses: the features, then auxiliary ones, then the root if it is new.
+    """Model with a tree and without clauses. Its features are those of the original model, then auxiliary
+    features, then the root if it is new.
     """
     variables: tuple[int, ...]
     """Variable, in the original model's clauses, of each feature; 0 for a new root."""
@@ -290,7 +291,7 @@ def expressed(
 
 
 def needed_clauses(model: FeatureModel, rules: Iterable[int]) -> tuple[list[Clause], list[int]]:
-    """Return the clauses of rules and of their auxiliary variables, and these variables, rising.
+    """Return the clauses of rules and of their auxiliary variables, and a rising list of these variables.
 
     Every auxiliary variable has the same defining clauses as in the whole model.
     """

@@ -112,7 +112,7 @@ def _tree_lines(source: Source, tree: Element) -> list[_Element]:
 def _without_repetitions(source: Source, nodes: list[_Element]) -> tuple[list[_Element], list[_Element]]:
     """Remove subtrees that repeat an earlier one under the same parent.
 
-    Any other repetition is an error.
+    Any other repetition of a feature is an error.
     """
     kept: list[_Element] = []
     left_out: list[_Element] = []
@@ -184,7 +184,7 @@ def _built(source: Source, nodes: list[_Element]) -> tuple[list[str], list[str],
 
 
 def _free(name: str, taken: dict[str, int], counts: dict[str, int]) -> str:
-    """Return an identifier for a feature without one: its name, with a number appended if it is taken.
+    """Return an identifier for a feature without one: its name, with a number if the name is taken.
 
     `counts` keeps the last number by name.
     """
@@ -258,9 +258,8 @@ def sxfm_model(model: FeatureModel) -> WrittenModel:
     """Return a model as SXFM: a tree with groups of any bounds, and clauses.
 
     Formulas become clauses (:mod:`shortlist.products.formats.shared`). The format has no attributes and no
-    abstract features. Identifiers are the names if all of these are plain words, and numbers otherwise.
-    Raises BadInputError if names cannot be distinguished in XML, or a linear constraint needs too many
-    clauses.
+    abstract features. Identifiers are the names if all names are plain words, and numbers otherwise. Raises
+    BadInputError if names cannot be distinguished in XML, or a linear constraint needs too many clauses.
 
     >>> from shortlist.products.formulas import Implies
     >>> from shortlist.products.model import make_group, make_model
