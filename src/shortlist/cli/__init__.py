@@ -1,1 +1,4 @@
-"""One file per command: parse, call, print. Heavy imports wait until a command runs."""
+"""Command line of Shortlist, one file per command: parse, call, print.
+
+Heavy imports wait until a command runs.
+"""

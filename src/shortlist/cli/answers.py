@@ -1,4 +1,4 @@
-"""Answers of commands: notes, facts for JSON or lines for people, and the exit code."""
+"""Answer of a command: notes, facts for JSON or lines for people, and an exit code."""
 
 import functools
 import inspect
@@ -16,25 +16,26 @@ JSON = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False, 
 
 
 class CommandAnswer(NamedTuple):
-    """Answer of a command, in both of its forms."""
+    """Answer of a command, as facts for JSON and as lines for people."""
 
     facts: dict[str, Any] | Callable[[], dict[str, Any]]
     """Facts for JSON, or a function that returns them; paths are written as texts."""
     show: Sequence[str] | Callable[[], object] = ()
-    """Lines for people, or a function that prints them."""
+    """Lines for people, or a function that prints lines for people."""
     notes: Sequence[str] = ()
     """Notes that have not been printed yet."""
     last: Sequence[str] = ()
-    """Lines for people behind the others, on the files that were written."""
+    """Lines for people on the written files; printed after all other lines."""
     exit_code: int = 0
     error: Exception | None = None
-    """Error that ends the command once the answer is printed."""
+    """Error that ends the command after the answer is printed."""
 
 
 def answers(command: Callable[..., CommandAnswer]) -> Callable[..., None]:
-    """Return a command that takes ``--json`` and prints its answer in one of both forms.
+    """Return a command that takes ``--json`` and prints its answer as JSON or for people.
 
-    `command`: reads its options, does the work, and writes the files. It may take `context` and `json`, too.
+    `command`: reads its options, does the work, writes the files, and returns the answer. It may also take
+    `context` and `json`.
     """
     taken = inspect.signature(command).parameters
 
@@ -53,8 +54,7 @@ def answers(command: Callable[..., CommandAnswer]) -> Callable[..., None]:
 def print_answer(answer: CommandAnswer, context: typer.Context, *, json: bool) -> None:
     """Print an answer, and end the command by its error or its exit code.
 
-    JSON has the facts, with the name of the command, every note of the run, and the options as they were
-    used.
+    The JSON holds the facts, the name of the command, every note of the run, and the value of every option.
     """
     print_notes(answer.notes)
     if json:
@@ -72,10 +72,10 @@ def print_answer(answer: CommandAnswer, context: typer.Context, *, json: bool) -
 
 
 def written(out: Path | None, what: str) -> list[str]:
-    """Return the line on a written file, if there is one."""
+    """Return a line on a written file as a list; an empty list if there is no file."""
     return [] if out is None else [f"Written: {out}, {what}."]
 
 
 def written_page(page: Path | None) -> list[str]:
-    """Return the line on a written page, if there is one."""
+    """Return a line on a written page as a list; an empty list if there is no page."""
     return [] if page is None else [f"Report in {page}."]

@@ -1,4 +1,4 @@
-"""Reading of a command line: the command that it names, and the refusal of words that none takes."""
+"""Reading of a command line: the command that is named, and errors for unknown words."""
 
 import contextlib
 import dataclasses
@@ -17,12 +17,13 @@ from shortlist.cli.options.settings import setting_fields, setting_forms, settin
 from shortlist.errors import BadInputError, MissingDependencyError
 
 UsageError: Any = typer.BadParameter.__base__
-"""Exception of typer for a command line that it cannot read; typer exports no other name for it."""
+"""Exception of typer for a command line that typer cannot read; typer exports no other name for it."""
 
 FORMS = ("details", "json")
-"""Forms of an answer, by the names of the parameters.
+"""Names of the parameters that decide the form of an answer.
 
-They are said before or after the name of the command, which has a form if its function has the parameter.
+The user types the form before or after the name of a command. A command has a form if its function has the
+parameter.
 """
 
 FOR_EVERY = (*FORMS, "debug", "help")
@@ -63,11 +64,11 @@ COMMANDS = {
 }
 """Every command by its words: its module in :mod:`shortlist.cli.commands`, and its function.
 
-Those without a place are of the package of the papers.
+A command with an empty module belongs to the package of the papers.
 """
 
 FORMER = {"panel compare": "measure"}
-"""Former names of commands, which version 0.4 knows no more."""
+"""Former names of commands, which version 0.4 does not accept any more, and the present names."""
 
 GROUPS = {
     "model": "Analyse, compare, sample and convert feature models.",
@@ -92,7 +93,7 @@ GONE = {
         for role in ("case", "judge", "answer", "price", "latency", "confidence", "score")
     },
 }
-"""Options that there were until version 0.3, and what is typed in their place."""
+"""Options up to version 0.3 that were removed, and advice on what to type instead."""
 
 LEFT = {
     **{
@@ -117,7 +118,7 @@ LEFT = {
 
 
 def refuse_left(name: str, words: Sequence[str]) -> None:
-    """Refuse what a command could do until version 0.3, with what to do instead.
+    """Refuse options and values of version 0.3 that were removed, with advice on what to type instead.
 
     >>> refuse_left("stage", ["t.csv", "--subclassifier=pruned"])
     Traceback (most recent call last):
@@ -138,7 +139,7 @@ def refuse_left(name: str, words: Sequence[str]) -> None:
 
 
 def asked(words: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the name of the command that a line begins with, "" if with none, and the words that it gets.
+    """Return the name of the command in a line, "" if there is none, and the words for the command.
 
     >>> asked(["--json", "panel", "compare", "p.json"])
     ('measure', ['--json', 'p.json'])
@@ -158,9 +159,10 @@ def asked(words: Sequence[str]) -> tuple[str, list[str]]:
 
 @functools.cache
 def command_named(name: str) -> Any:
-    """Return a command; its module is imported now.
+    """Return a command by its name; the command's module is imported by the call.
 
-    Raises MissingDependencyError if it is of the papers' package, which is not installed.
+    Raises MissingDependencyError if the command belongs to the package of the papers, and the package is not
+    installed.
     """
     module, _, function = COMMANDS[name].partition(":")
     if module:
@@ -175,7 +177,10 @@ def command_named(name: str) -> Any:
 
 
 class Loaded(Mapping[str, Any]):
-    """The commands behind a first word, each imported when it is requested; without one all groups too."""
+    """Mapping of the commands behind a first word; a command is imported when it is requested.
+
+    Without a first word the mapping holds the groups as well.
+    """
 
     def __init__(self, first: str) -> None:
         begin = f"{first} " if first else ""
@@ -200,21 +205,21 @@ class Loaded(Mapping[str, Any]):
 
 
 class Commands(typer.core.TyperGroup):
-    """A group of commands; the name of one may be two words, the first of which is a command of its own."""
+    """Group of commands; a name of two words may begin with a word that is itself a command."""
 
     def __init__(self, **named: Any) -> None:
         super().__init__(**named)
         self.commands: Any = Loaded(self.name if self.name in GROUPS else "")
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Find the command by the longest name, as the completion of a shell needs it."""
+        """Return the command with the longest matching name, as a shell's completion needs it."""
         both = " ".join(args[:2])
         if len(args) > 1 and both in self.commands:
             return both, self.commands[both], args[2:]
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options of the group, those of every command by themselves, and the commands."""
+        """Write the options of the group, the options that every command has, and the commands."""
         params = self.get_params(ctx)
         _write(formatter, "Options", ctx, [one for one in params if one.name not in FOR_EVERY])
         if ctx.parent is None:
@@ -223,7 +228,7 @@ class Commands(typer.core.TyperGroup):
 
 
 class Command(typer.core.TyperCommand):
-    """A command whose help lists its own options, and those of each of its methods."""
+    """Command whose help lists its own options, and the options of each of its methods."""
 
     def __init__(self, name: str | None, **named: Any) -> None:
         super().__init__(name, **named)
@@ -240,7 +245,7 @@ class Command(typer.core.TyperCommand):
             _write(formatter, title, ctx, [one for one in self.params if one.param_type_name == kind])
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the options of the methods, grouped where they are the same, and of every command."""
+        """Write the options of the methods, equal ones as a group, and the options of every command."""
         together: dict[tuple[tuple[str, str], ...], list[str]] = {}
         for method, kind in settings_of(self).items():
             usual = {one.name: one.default for one in dataclasses.fields(kind)}
@@ -271,7 +276,7 @@ def _usual(default: Any) -> str:
 
 
 def misread(error: Any, words: Sequence[str]) -> str:
-    """Return the message on a command line that cannot be read, or the help of an empty one."""
+    """Return the message on a command line that cannot be read; for an empty command line, the help."""
     message = str(error.format_message())
     context, parameter = error.ctx, getattr(error, "param", None)
     if context is None or "\n" in message:
@@ -288,7 +293,7 @@ def misread(error: Any, words: Sequence[str]) -> str:
 
 
 def _meant(option: str, context: Any) -> str:
-    """Say what is typed in place of an unknown option, or which commands have it."""
+    """Return advice on an unknown option: the option to type instead, or the commands that have it."""
     word, words = option.removeprefix("--"), context.command_path.partition(" ")[2]
     if word in setting_forms(context.command):
         return f" Write --set {word}={setting_forms(context.command)[word]}."
@@ -301,7 +306,7 @@ def _meant(option: str, context: Any) -> str:
 
 
 def all_commands() -> Iterable[tuple[str, Any]]:
-    """Return every command that is installed, with its words, such as ``front show``."""
+    """Return every installed command, with its words, such as ``front show``."""
     for name in COMMANDS:
         with contextlib.suppress(MissingDependencyError):
             yield name, command_named(name)
@@ -312,7 +317,7 @@ def _options(command: Any) -> set[str]:
 
 
 def _wrong_kind(parameter: Any, words: Sequence[str]) -> str:
-    """Say the kind of number that an option takes, and the given text."""
+    """Return a sentence on a text that is no number, with the kind of number that the option takes."""
     annotation = str(parameter.type_descriptor.annotation)
     kind = next((text for name, text in _KINDS.items() if name in annotation), None)
     option = parameter.opts[-1]

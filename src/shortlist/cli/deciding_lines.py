@@ -1,4 +1,4 @@
-"""Actions of the lines in the dialogue of `shortlist configure --interactive`."""
+"""Actions for the lines that a user types in `shortlist configure --interactive`."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
@@ -41,12 +41,12 @@ from shortlist.results.proof import Status
 
 @dataclass(frozen=True, eq=False)
 class Deciding:
-    """State of a dialogue."""
+    """State of a dialogue about a product line."""
 
     state: DecisionState
     """Decisions with their consequences."""
     names: FeatureNames
-    """Names that features may be called by."""
+    """Names by which a user may call features."""
     attributes: Mapping[str, Attribute]
     """Attributes that ``finish by`` may name."""
     inputs: Mapping[str, Named] = field(default_factory=dict)
@@ -55,13 +55,13 @@ class Deciding:
     by: str = ""
     """Author of the decisions that come next."""
     saved: tuple[Decision, ...] = ()
-    """Decisions in the last written file."""
+    """Decisions in the file that was written last."""
     ended: bool = False
-    """Whether the user has had enough."""
+    """Whether the user has ended the dialogue."""
 
     @property
     def unsaved(self) -> bool:
-        """Whether some decisions are in no file yet."""
+        """Whether some decisions were not written to a file yet."""
         return self.state.decisions != self.saved
 
     @property
@@ -77,9 +77,9 @@ class Deciding:
 
 
 def act(deciding: Deciding, line: str) -> Deciding:
-    """Obey a line, print the answer, and return the new state of the dialogue.
+    """Follow a typed line, print the answer, and return the new state of the dialogue.
 
-    Raises BadInputError if the line cannot be followed; then nothing has changed.
+    Raises BadInputError if the line cannot be followed; the state has not changed then.
     """
     word, _, argument = line.strip().partition(" ")
     if not word or word.startswith("#"):
@@ -99,7 +99,7 @@ def _decided(deciding: Deciding, name: str, *, selected: bool) -> Deciding:
 
 
 def _moved(deciding: Deciding, state: DecisionState) -> Deciding:
-    """Print the consequences of a step, and the remaining choices."""
+    """Print the consequences of a step, and the remaining choices; return the new state."""
     follows = what_follows(state)
     if follows:
         print(follows)
@@ -178,7 +178,7 @@ def _by(deciding: Deciding, name: str) -> Deciding:
 
 
 def _save(deciding: Deciding, name: str) -> Deciding:
-    """Write the decisions, or the product where nothing is open and the ending is one of products."""
+    """Write the decisions; if no feature is open and the ending is one of products, write the product."""
     if not name:
         raise BadInputError("name a file, such as: save decisions.json.")
     products = (".uvl", ".config")
@@ -244,7 +244,7 @@ def _quit(deciding: Deciding, _: str) -> Deciding:
 
 @dataclass(frozen=True)
 class _Command:
-    """Command of the dialogue: its action, its usage, and its purpose."""
+    """Command that a user can type in the dialogue: its action, its usage, and its purpose."""
 
     act: Callable[[Deciding, str], Deciding]
     usage: str
@@ -271,7 +271,7 @@ _COMMANDS = {
 
 
 def last_words(deciding: Deciding) -> str:
-    """Return the last lines of a dialogue: decisions in no file, as lines that can be typed again."""
+    """Return the last lines of a dialogue: unsaved decisions, as lines that can be typed again."""
     made = deciding.state.decisions
     if not deciding.unsaved or not made:
         return ""
@@ -281,11 +281,11 @@ def last_words(deciding: Deciding) -> str:
 
 
 MOST_NAMES = 40
-"""Features that one line names."""
+"""Largest number of features that one line names."""
 
 
 def names_of(model: FeatureModel, literals: Iterable[int]) -> str:
-    """Return features in, then features out."""
+    """Return selected features, then deselected features, in words."""
     listed = list(literals)
     sides = (("in", [v - 1 for v in listed if v > 0]), ("out", [-v - 1 for v in listed if v < 0]))
     return "; ".join(
@@ -294,7 +294,7 @@ def names_of(model: FeatureModel, literals: Iterable[int]) -> str:
 
 
 def what_follows(state: DecisionState) -> str:
-    """Say the consequences of the last step; empty if none."""
+    """Return the consequences of the last step in words; empty if there are none."""
     if not state.follows:
         return ""
     n = len(state.follows)
@@ -303,7 +303,7 @@ def what_follows(state: DecisionState) -> str:
 
 
 def what_is_left(state: DecisionState) -> str:
-    """Say the numbers of open features and products."""
+    """Return the numbers of open features and of remaining products in words."""
     model, n_open = state.problem.model, len(state.open)
     known = "" if state.complete else ", or fewer: not all that follows was found in time"
     text = (
@@ -319,14 +319,14 @@ def _count(n_products: int) -> str:
 
 
 def value_lines(values: Iterable[ValuesLeft]) -> list[str]:
-    """Return a line for each objective: what is left of it, from the ideal to the worst."""
+    """Return a line for each objective: the remaining values, from the ideal to the worst."""
     return [
         f"  {one.objective.objective.sense} {one.objective.objective.name}: {one.text()}" for one in values
     ]
 
 
 def refusal_lines(error: ContradictionError) -> list[str]:
-    """Return why a decision is refused, a line for each part of the contradiction."""
+    """Return the reason for refusing a decision, one line for each part of the contradiction."""
     head = str(error).partition(": ")[0]
     if error.contradiction is None:
         return [str(error)]
@@ -338,14 +338,14 @@ def refusal_lines(error: ContradictionError) -> list[str]:
 
 
 def proof_word(found: Contradiction) -> str:
-    """Say the known size of a contradiction."""
+    """Return the known size of a contradiction in words."""
     if found.smallest:
         return "the fewest"
     return "none can be left out" if found.irreducible else "perhaps too many"
 
 
 def choice_lines(model: FeatureModel, choice: FeatureChoice) -> list[str]:
-    """Return the values left now, and with either choice of a feature."""
+    """Return the values possible now, and the values possible with either choice of a feature."""
     name = model.labels[choice.feature]
     heads = ("now", f"{name} selected", f"{name} deselected")
     lines: list[str] = []
@@ -359,7 +359,7 @@ def choice_lines(model: FeatureModel, choice: FeatureChoice) -> list[str]:
 
 
 def state_facts(state: DecisionState) -> dict[str, Any]:
-    """Return the JSON on the end of a dialogue."""
+    """Return the facts for JSON on the end of a dialogue."""
     model = state.problem.model
     return {
         "decisions": decision_facts(model, state.decisions),

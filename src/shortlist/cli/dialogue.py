@@ -1,4 +1,4 @@
-"""The dialogue of `shortlist configure --interactive`, from the first line to the last."""
+"""Dialogue of `shortlist configure --interactive`, from the first line to the last."""
 
 import contextlib
 import io
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion, QuestionOptions
 
 LONGEST_LINE = 10_000
-"""Bytes of a line; a longer one is refused."""
+"""Largest length of a line in bytes; a longer line is refused."""
 
 PROMPT = "> "
 
@@ -36,8 +36,8 @@ PROMPT = "> "
 def typed_lines() -> Iterator[str | BadInputError]:
     """Yield the typed lines, each without its end, until the input ends.
 
-    A line that is too long or no text in UTF-8 comes as the error that says so. The prompt goes to stderr,
-    and only where the input is a terminal. Raises BadInputError if standard input is closed.
+    In place of a line that is too long, or is no text in UTF-8, an error is yielded. The prompt goes to
+    stderr, and only if the input is a terminal. Raises BadInputError if standard input is closed.
     """
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None:
@@ -71,14 +71,14 @@ def decide_in_lines(
     time_limit_s: float | None,
     json: bool,
 ) -> dict[str, Any]:
-    """Hold a dialogue about a product line, and return what the JSON says of it.
+    """Hold a dialogue about a product line, and return facts for JSON.
 
-    Answers go to stdout line by line, or to stderr where JSON is requested, which has them too. The end of
-    the input and Ctrl-C end it as ``quit`` does: what was decided and not saved is said. So it is, on stderr,
-    where an unforeseen error ends it.
+    Answers go to stdout line by line. If JSON is requested, answers go to stderr and are part of the JSON.
+    The end of the input and Ctrl-C end the dialogue as ``quit`` does: unsaved decisions are printed. After an
+    unforeseen error, unsaved decisions are printed on stderr.
 
-    Raises ContradictionError if there is no product to begin with. Raises NothingKeptError after Ctrl-C,
-    where nothing had been decided.
+    Raises ContradictionError if there is no product at the beginning. Raises NothingKeptError after Ctrl-C if
+    nothing was decided.
     """
     told: list[dict[str, Any]] = []
     deciding = _begun(model, question, asked, max_nodes=max_nodes, time_limit_s=time_limit_s)
@@ -114,7 +114,7 @@ def _begun(
     max_nodes: int | None,
     time_limit_s: float | None,
 ) -> Deciding:
-    """Return the dialogue at its beginning, with what the command line decides."""
+    """Return the dialogue at its beginning, with the decisions of the command line."""
     state = start(
         asked.line,
         asked.objectives,

@@ -1,4 +1,4 @@
-"""Entry point of the command: signals first, as they may come while everything else is imported."""
+"""Entry point of the command: signals are handled before imports, as a signal may come during an import."""
 
 import atexit
 import signal

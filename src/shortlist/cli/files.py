@@ -1,4 +1,4 @@
-"""One look at the files of a command before its work begins."""
+"""Check of all files of a command before its work begins."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from shortlist.files import EXAMPLE_PREFIX, STDIN, check_writable
 Named: TypeAlias = str | Path | Sequence[str | Path] | None
 
 RESUMED = ("--study",)
-"""Outputs that are added to rather than written anew."""
+"""Options of output files that are added to, and not written anew."""
 
 MODEL_FILE = (".joblib",)
 FRONT_FILE = (".parquet", ".csv", ".xlsx")
@@ -35,17 +35,18 @@ def check_files(
     outputs: Mapping[str, Named],
     endings: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Refuse files that cannot be read or written, or of which one would overwrite another.
+    """Refuse files that cannot be read or written, or that would overwrite one another.
 
-    Every command calls it once, before it does anything else, with every file that it may read or write,
-    those that it finds by itself included. Two files are the same if they lead to the same place on the disk,
-    whatever they are called: through links of both kinds, ``./`` and ``..``. Raises BadFileError if an input
-    cannot be read or an output cannot be written. Raises BadInputError if an output is an input or another
-    output, or has a wrong ending.
+    Every command calls this function once, before any work, with every file that it may read or write,
+    including files that it finds by itself. Two files are the same if they lead to the same place on the
+    disk, through links of both kinds, ``./`` and ``..`` too. Raises BadFileError if an input cannot be read
+    or an output cannot be written. Raises BadInputError if an output is an input or another output, or has a
+    wrong ending.
 
-    `inputs`: files that are read, by what the user calls them, such as ``TABLE`` or ``--costs``. ``-`` and
-    ``example:NAME`` are no files. `outputs`: files that are written, likewise. `endings`: the endings that an
-    output may have, such as ``(".parquet",)``; an output without an entry may have any.
+    `inputs`: files that are read, by the name of their argument or option, such as ``TABLE`` or ``--costs``.
+    ``-`` and ``example:NAME`` are no files. `outputs`: files that are written, by the same kind of name.
+    `endings`: endings that an output may have, such as ``(".parquet",)``; an output without an entry may have
+    any ending.
     """
     given = list(_files(inputs))
     written = [
@@ -67,9 +68,9 @@ def check_files(
 
 
 def files_by_kind(out: Sequence[Path] | None, **kinds: Sequence[str]) -> tuple[Path | None, ...]:
-    """Return the file of each kind, by its endings, or None.
+    """Return the file of each kind, recognised by its ending; None for a kind without a file.
 
-    Raises BadInputError if two are of one kind. `kinds`: the endings of each.
+    Raises BadInputError if two files are of one kind. `kinds`: endings of each kind.
 
     >>> files_by_kind([Path("a.html"), Path("b.joblib")], model=MODEL_FILE, page=PAGE_FILE)
     (PosixPath('b.joblib'), PosixPath('a.html'))
@@ -85,9 +86,9 @@ def files_by_kind(out: Sequence[Path] | None, **kinds: Sequence[str]) -> tuple[P
 
 
 def check_folder(folder: str | None, name: str) -> str | None:
-    """Return a folder that is read, and refuse one that is not there.
+    """Return a folder to read from; None stays None.
 
-    Raises BadFileError if it is no folder.
+    Raises BadFileError if the path does not exist or is no folder.
     """
     if folder is not None and not Path(folder).is_dir():
         raise BadFileError(f"{name} must be a folder, got {folder!r}, which is none. Check the path.")
@@ -103,7 +104,7 @@ def _files(inputs: Mapping[str, Named]) -> Iterator[tuple[str, Path]]:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, which need not be there yet."""
+    """Return whether two paths lead to the same file; the file may not exist yet."""
     if os.path.realpath(one) == os.path.realpath(other):
         return True
     try:
@@ -124,7 +125,7 @@ def _check_readable(name: str, path: Path) -> None:
 
 
 def _check_output(name: str, path: Path, endings: tuple[str, ...]) -> None:
-    """Raise what writing the file would raise, and refuse a wrong ending."""
+    """Refuse a file that cannot be written, or has a wrong ending."""
     if str(path) == STDIN:
         raise BadInputError(name, "must be a file", "'-'", "Name a file.")
     if name in RESUMED and path.is_file() and os.access(path, os.W_OK):

@@ -44,14 +44,14 @@ from shortlist.errors import FetchError, MissingDependencyError, NotWrittenError
 
 PAIR = r"\{('[^']*'|\"[^\"]*\"): ([\w.+-]+)\}"
 MARKED = re.compile(r"`(\w+)(?:=([^`]*))?`")
-"""An argument in a sentence of the library, alone or with a value."""
+"""Pattern of an argument in a sentence of the library, with or without a value."""
 
 
 def in_options(said: str | BaseException, names: Mapping[str, str]) -> str:
-    """Call arguments by the names of the command's options, and leave out values that cannot be typed.
+    """Return a sentence with options in place of arguments, without values that cannot be typed.
 
-    `said`: a sentence of the library, or an error. `names`: what the command calls each argument, such as
-    ``max_size``: ``--max-size``.
+    `said`: a sentence of the library, or an error. `names`: option of the command for each argument, such as
+    ``--max-size`` for ``max_size``.
 
     >>> from shortlist.errors import BadInputError
     >>> names = {"n_folds": "--set folds", "method": "--method", "defaults": "--set default"}
@@ -94,7 +94,7 @@ app = typer.Typer(
 )
 DEBUG = "--debug"
 COMPLETION = "_SHORTLIST_COMPLETE"
-"""The variable by which a shell asks what may be typed next."""
+"""Name of the environment variable by which a shell requests completions."""
 PRINTING = "interrupted while the answer was printed."
 
 
@@ -122,8 +122,8 @@ def _options(
 def run_command() -> None:
     """Run the command line.
 
-    The answer goes to stdout, and what went wrong to stderr, as one sentence with an exit code. Once all is
-    said, a signal ends the process with that code.
+    The answer goes to stdout. An error goes to stderr as one sentence, and sets the exit code. After all
+    output, a pending signal ends the process with this code.
     """
     words = [word for word in sys.argv[1:] if word != DEBUG]
     unwritten.clear()
@@ -168,7 +168,7 @@ def run_command() -> None:
 
 
 def _translated(said: str | BaseException, name: str) -> str:
-    """Call arguments by the options of the command of that name."""
+    """Return a sentence with the options of the named command in place of arguments."""
     try:
         return in_options(said, options_of(command_named(name)) if name in COMMANDS else {})
     except MissingDependencyError:
@@ -177,7 +177,7 @@ def _translated(said: str | BaseException, name: str) -> str:
 
 @contextlib.contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Show the warnings of the library and of those that it uses as sentences, without lines of code."""
+    """Show warnings of the library, and of its dependencies, as sentences without lines of code."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: warn(str(message))
         yield
@@ -186,8 +186,8 @@ def _warnings_as_notes() -> Iterator[None]:
 def ended(error: BaseException, translate: Callable[[str | BaseException], str]) -> tuple[str, int]:
     """Return the message on an error, and the exit code.
 
-    `error`: what came out of the command. `translate`: calls the library's arguments by the names of the
-    command's options.
+    `error`: exception that the command raised. `translate`: returns a sentence with options in place of
+    arguments.
     """
     if isinstance(error, KeyboardInterrupt):
         return NOTHING_WRITTEN, INTERRUPTED
@@ -207,7 +207,7 @@ def ended(error: BaseException, translate: Callable[[str | BaseException], str])
 
 
 def _came_of_an_interruption(error: BaseException) -> bool:
-    """Whether an error was raised while an interruption was on its way out, as a second signal may."""
+    """Return whether an error was raised while an interruption was handled, as a second signal may do."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, KeyboardInterrupt):
         cause = cause.__context__

@@ -1,4 +1,4 @@
-"""Pages of saved results, whatever their kind."""
+"""Pages of saved results of any kind."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +22,11 @@ KINDS = "a model (.joblib), or a front or a comparison (.parquet); or, with --pr
 def result_page(path: str | Path, *, model: "FeatureModel | None" = None, trust: bool = False) -> str:
     """Return the page of a saved result.
 
-    Raises BadFileError if the file is none of these, or cannot be read. Raises UntrustedFileError if a model
+    Raises BadFileError if the file is no such result, or cannot be read. Raises UntrustedFileError if a model
     is not the user's own and `trust` is False.
 
-    `path`: a model, a front, or the results of a comparison of pruning methods. `model`: for a front
-    of products: what they are configurations of. `trust`: load a model that this user did not write, which
-    runs the code in it.
+    `path`: a model, a front, or the results of a comparison of pruning methods. `model`: feature model, for a
+    front of products. `trust`: load a model that this user did not write, which runs the code in the file.
     """
     path = Path(path)
     ending = path.suffix.casefold()
@@ -45,10 +44,10 @@ def result_page(path: str | Path, *, model: "FeatureModel | None" = None, trust:
 
 
 def result_protocol(path: str | Path, *, trust: bool = False) -> "Protocol":
-    """Return saved stages, or a panel, as a protocol to print.
+    """Return the protocol of saved stages, or of a saved panel, for printing.
 
-    Raises BadInputError if the file is neither. Raises UntrustedFileError if a model is not the user's own
-    and `trust` is False.
+    Raises BadInputError if the file holds neither stages nor a panel. Raises UntrustedFileError if a model is
+    not the user's own and `trust` is False.
     """
     if Path(path).suffix.casefold() == ".json":
         from shortlist.panels import load_panel
@@ -64,7 +63,7 @@ def result_protocol(path: str | Path, *, trust: bool = False) -> "Protocol":
 def estimator_parts(estimator: Any) -> tuple[str, Parts]:
     """Return the name of a fitted estimator's kind, and the parts of its page.
 
-    Raises BadInputError if it is none of Shortlist's, or is not fitted.
+    Raises BadInputError if the estimator is not of Shortlist, or is not fitted.
     """
     chosen = estimator if isinstance(estimator, Chosen) else getattr(estimator, "chosen_", None)
     if chosen is not None:
@@ -91,7 +90,7 @@ def estimator_parts(estimator: Any) -> tuple[str, Parts]:
 
 
 def picked_parts(front: Front, picked: "Pick", model: Path | None) -> Parts:
-    """Return the parts of a page of one point, with the tree of its product if there is a model."""
+    """Return the parts of a page about one point; with a model, also the tree of the point's product."""
     if PROGRAM in front.extras:
         from shortlist.report.fronts import program_parts
 

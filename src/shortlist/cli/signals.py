@@ -1,6 +1,6 @@
-"""The exit codes of the command, and what Ctrl-C and SIGTERM do while there is nothing to keep.
+"""Exit codes of the command, and the handling of Ctrl-C and SIGTERM while there is no result to keep.
 
-Imported before anything heavy, so nothing but the standard library belongs here.
+This module is imported before anything heavy, so it uses the standard library only.
 """
 
 import contextlib
@@ -14,27 +14,28 @@ BAD_INPUT = 2
 FAILED = 70
 NOT_WRITTEN = 74
 INTERRUPTED = 130
-"""Exit code of a command that was interrupted before there was anything to keep."""
+"""Exit code of a command that was interrupted before there was a result to keep."""
 
 NOTHING_WRITTEN = "interrupted; nothing was written."
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _last_word = threading.Lock()
-"""Taken by the handler that ends the process; after it no other may end it or print."""
+"""Lock that the handler takes before it ends the process; no other handler may then print or end the process.
+"""
 
 
 class NothingKeptError(Exception):
-    """Work was interrupted before there was anything to keep; the message is a sentence for people."""
+    """Raised if work was interrupted before there was a result to keep; its message is for people."""
 
 
 Handler = Callable[[int, FrameType | None], None]
 
 
 def end_at_once(sentence: str, code: int = INTERRUPTED) -> Handler:
-    """Return a handler that says a sentence on stderr, if there is one, and ends the process.
+    """Return a handler that prints a sentence on stderr, if not empty, and ends the process.
 
-    Signals without a pause interrupt their own handler. It therefore begins with the one step after which
-    all that come later have nothing to do; else they would pile up until Python's stack is full.
+    Signals in quick succession interrupt their own handler. So the handler first takes a lock, after which
+    later signals return at once; otherwise handlers would pile up until Python's stack is full.
     """
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -49,7 +50,7 @@ def end_at_once(sentence: str, code: int = INTERRUPTED) -> Handler:
 
 
 def set_handler(handler: Handler | signal.Handlers) -> None:
-    """Let both signals do the same from now on; outside the main thread they keep their handlers."""
+    """Set a handler for both signals; outside the main thread the handlers stay unchanged."""
     if threading.current_thread() is threading.main_thread():
         for number in SIGNALS:
             signal.signal(number, handler)
@@ -57,7 +58,10 @@ def set_handler(handler: Handler | signal.Handlers) -> None:
 
 @contextlib.contextmanager
 def handled(handler: Handler) -> Iterator[None]:
-    """Let both signals do the same within a block, or what else is set there; then what they did before."""
+    """Handle both signals by a handler within a block, and restore the former handlers at its end.
+
+    Another handler set within the block replaces this one.
+    """
     before = {number: signal.getsignal(number) for number in SIGNALS}
     set_handler(handler)
     try:
@@ -69,7 +73,7 @@ def handled(handler: Handler) -> Iterator[None]:
 
 
 def interrupting() -> Handler:
-    """Return a handler that raises KeyboardInterrupt at the first signal; the next one ends the process."""
+    """Return a handler that raises KeyboardInterrupt at the first signal; the second ends the process."""
     raised = False
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:

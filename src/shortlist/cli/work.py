@@ -1,4 +1,4 @@
-"""Long work of a command: its progress is shown, and it can be stopped with what it has found."""
+"""Long work of a command: its progress is shown, and a user can stop it and keep its results."""
 
 import contextlib
 import math
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 
 FIRST_S = 5.0
-"""Seconds until the first line off a terminal, after the one that names the stage."""
+"""Seconds until the first line of progress without a terminal, after the line that names the stage."""
 
 EVERY_S = 15.0
-"""Seconds from one line to the next."""
+"""Seconds between two lines of progress without a terminal."""
 
 Clock = Callable[[], float]
 
 
 @contextlib.contextmanager
 def working(stage: str) -> Iterator[None]:
-    """Show that work goes on which has no steps to report, once it takes longer."""
+    """Show a stage that reports no steps, if it takes more than a moment."""
     with shown_progress(announce=False) as display:
         display.report(Progress(stage, 0))
         yield
@@ -41,9 +41,10 @@ def working(stage: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def shown_progress(*, announce: bool = True) -> "Iterator[Bars | ProgressLines]":
-    """Yield the display of progress on stderr: bars where it is a terminal, otherwise lines.
+    """Yield the display of progress on stderr: bars on a terminal, otherwise lines.
 
-    Without `announce` the first line comes after some seconds.
+    `announce`: whether lines name a stage as soon as it begins; if false, the first line comes after some
+    seconds.
     """
     if sys.stderr is not None and sys.stderr.isatty():
         from rich.console import Console
@@ -66,14 +67,14 @@ def shown_progress(*, announce: bool = True) -> "Iterator[Bars | ProgressLines]"
 
 
 def _print_line(line: str) -> None:
-    """Print a line on stderr; work goes on where it is closed."""
+    """Print a line on stderr; if stderr is closed, do nothing."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         print(written_out(line), file=sys.stderr, flush=True)
 
 
 @dataclass
 class _Stage:
-    """A stage as last reported, and what the time left is reckoned from."""
+    """Stage as last reported, and the numbers from which its remaining time is estimated."""
 
     event: Progress
     since: float
@@ -90,7 +91,7 @@ class _Stage:
         return f"{event.stage}: {told}" if told else event.stage
 
     def _left(self, now: float) -> str:
-        """Return the time left: as reported, or reckoned from the work since the stage began."""
+        """Return the time left in words: as reported, or estimated from the work since the stage began."""
         event = self.event
         if event.total is None or event.done >= event.total:
             return ""
@@ -105,7 +106,7 @@ class _Stage:
 
 
 class _Stages:
-    """The stages that are worth showing: those that enclose others and are not done, and the latest."""
+    """Stages to show: unfinished stages that enclose other stages, and the latest stage."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -113,7 +114,10 @@ class _Stages:
         self.latest = ""
 
     def update(self, event: Progress) -> bool:
-        """Take an event; return whether its stage is new. One with less done is another run of its stage."""
+        """Take an event; return whether its stage is new.
+
+        A stage that reports less work done than before is another run, and counts as new.
+        """
         now, known = self.clock(), self.known.get(event.stage)
         if known is None or event.done < known.event.done or event.total != known.event.total:
             self.known[event.stage] = _Stage(event, now, event.done, now)
@@ -123,14 +127,14 @@ class _Stages:
         return known is None
 
     def shown(self) -> list[_Stage]:
-        """Return the open stages, and the latest behind them."""
+        """Return the open stages, then the latest stage."""
         ends = [(one, one.event.total or 0) for name, one in self.known.items() if name != self.latest]
         opened = [one for one, end in ends if one.event.outer and one.event.done < end]
         return [*opened, *([self.known[self.latest]] if self.latest else [])]
 
 
 class ProgressLines:
-    """Progress off a terminal: the name of each stage, then a line every 15 seconds.
+    """Progress without a terminal: the name of each stage, then a line every 15 seconds.
 
     `write`: receives each line. `clock`: returns seconds. `announce`: whether a stage is named as soon as it
     begins.
@@ -147,14 +151,14 @@ class ProgressLines:
         self._lock = threading.Lock()
 
     def report(self, event: Progress) -> None:
-        """Take an event; the first of a stage is a line at once, unless another stage encloses it."""
+        """Take an event; write a line at the first event of a stage, unless another stage encloses it."""
         with self._lock:
             if self._stages.update(event) and self._announce and len(self._stages.shown()) == 1:
                 self._write(f"{event.stage} ...")
         self.tick()
 
     def tick(self) -> None:
-        """Write a line if one is due, whether or not anything happened."""
+        """Write a line if a line is due, even if no event came."""
         with self._lock:
             now = self._stages.clock()
             shown = self._stages.shown()
@@ -165,12 +169,12 @@ class ProgressLines:
             self._write(f"{texts} ({_clock(now - self._start)})")
 
     def say(self, sentence: str) -> None:
-        """Show a sentence past all buffers."""
+        """Show a sentence at once, without buffers."""
         say_on_stderr(sentence)
 
 
 class Bars:
-    """Progress in a terminal: a bar for each stage that is open, and for the latest."""
+    """Progress on a terminal: a bar for each open stage, and for the latest stage."""
 
     def __init__(self, console: "Console", clock: Clock = seconds_now) -> None:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -196,7 +200,7 @@ class Bars:
         self._bars.stop()
 
     def report(self, event: Progress) -> None:
-        """Draw an event, and hide the stages that are over."""
+        """Draw an event, and hide the bars of finished stages."""
         if self._stages.update(event):
             self._tasks[event.stage] = self._bars.add_task(
                 written_out(event.stage), total=event.total, state=""
@@ -228,7 +232,7 @@ def _state(event: Progress) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Say a duration as people do, in one unit and with two digits.
+    """Return a duration in words, in one unit and with two digits.
 
     >>> duration(42.4), duration(150), duration(7000), duration(500000)
     ('42 s', '2.5 min', '1.9 h', '5.8 days')
@@ -242,7 +246,7 @@ def duration(seconds: float) -> str:
 
 
 def _clock(seconds: float) -> str:
-    """Show hours, minutes and seconds.
+    """Return a time as hours, minutes and seconds.
 
     >>> _clock(7), _clock(3725)
     ('0:07', '1:02:05')
@@ -253,16 +257,16 @@ def _clock(seconds: float) -> str:
 
 
 STILL_AT_WORK_S = 60.0
-"""Seconds after its limit that a search may still be at work, to check and write what it found."""
+"""Seconds after its time limit during which a search may still check and write its results."""
 
 
 @contextlib.contextmanager
 def long_work(keeps: Path | None = None) -> Iterator[tuple[Cancellation, Report]]:
     """Yield the cancellation that the first Ctrl-C or SIGTERM sets, and a report that shows progress.
 
-    `keeps`: the study to which finished parts are added, so that the same command goes on from there.
+    `keeps`: path of the study that stores finished parts, from which the same command continues.
 
-    Raises NothingKeptError after the second signal, and where a method that was stopped by the first has no
+    Raises NothingKeptError after the second signal, and if a method stopped by the first signal has no
     answer.
     """
     with shown_progress() as display, cancel_on_interrupt(display.say) as cancellation:
@@ -291,12 +295,12 @@ def last_resort(
     wait: Callable[[threading.Event], bool] = lambda over: over.wait(1.0),
     end: Callable[[str], None] = lambda sentence: end_at_once(sentence, FAILED)(signal.SIGTERM, None),
 ) -> Iterator[None]:
-    """End the process with a sentence if a block goes on for :data:`STILL_AT_WORK_S` after its limit.
+    """End the process with a sentence if a block still runs :data:`STILL_AT_WORK_S` after its limit.
 
-    Every search looks at its limit by itself, so this is the last resort against unforeseen cases.
+    Every search checks its limit by itself, so this function is for unforeseen cases only.
 
-    `clock`, `wait`, `end`: what tells the time, waits between two looks at it until the block is over, and
-    ends the process.
+    `clock`: returns the time in seconds. `wait`: waits between two checks of the clock; returns true once the
+    block is over. `end`: ends the process.
     """
     over, start = threading.Event(), clock()
 
@@ -317,7 +321,7 @@ def last_resort(
 
 
 def check_found(found: bool, cancellation: Cancellation) -> None:
-    """Raise within :func:`long_work` if the work was stopped before there was anything to keep."""
+    """Raise an error within :func:`long_work` if the work was stopped before there was a result to keep."""
     if cancellation.cancelled and not found:
         raise ShortlistError("nothing had been found yet, so nothing was written.")
 

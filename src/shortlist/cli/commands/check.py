@@ -1,4 +1,4 @@
-"""`shortlist model check`: whether the products of a spreadsheet are products."""
+"""`shortlist model check`: whether the rows of a spreadsheet are products of a feature model."""
 
 import dataclasses
 from dataclasses import dataclass

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from shortlist.report.page import Parts
 
 DEFAULT_SECONDS = 60.0
-"""Time limit of methods that look for a complete front.
+"""Time limit in seconds of methods that look for a complete front.
 
-The work of the others is limited by points or evaluations.
+Other methods have a limit on points or evaluations.
 """
 
 
@@ -67,7 +67,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "--interactive": (),
     "--customers": (ResultFiles,),
 }
-"""Kinds of run of configure, and the dataclasses of the options that each uses."""
+"""Kinds of run of configure, with the dataclasses whose options each kind uses."""
 
 
 def _settings() -> dict[str, type]:
@@ -195,7 +195,7 @@ def _serve(
     time_limit: float | None,
     details: bool,
 ) -> CommandAnswer:
-    """Serve a table of customers from all products."""
+    """Answer with the best of all products for each customer of a table."""
     from shortlist.cli.text.customer_text import service_answer
     from shortlist.cli.work import long_work
     from shortlist.products.configuration.customers import serve_products

@@ -175,7 +175,7 @@ def _facts(made: "Conversion", model: "FeatureModel", saved: Path) -> dict[str, 
 
 
 def _print(facts: dict[str, Any], whose: str = "the same") -> None:
-    """Print the file of a written model, its changes, and the proof on its products."""
+    """Print the written file of a model, the changes, and the proof about the products."""
     from shortlist._words import counted
 
     if "n_kept_rules" in facts:

@@ -1,4 +1,4 @@
-"""`shortlist datasets`: tables that are always there, and public sets to fetch."""
+"""`shortlist datasets`: tables that are always available, and public sets to download."""
 
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
@@ -88,7 +88,7 @@ def show(name: Name) -> CommandAnswer:
 
 
 def _shipped(name: str) -> CommandAnswer:
-    """Return the answer on a set that needs no fetching."""
+    """Return the answer on a set that needs no download."""
     title = SHIPPED[name]
     lines = [title, f"{name} comes with shortlist.", f"Next: shortlist prune example:{name}"]
     return CommandAnswer({"name": name, "title": title, "fetched": True}, lines)

@@ -1,4 +1,4 @@
-"""`shortlist evolve`: breed classifiers, and choose the ensemble from them."""
+"""`shortlist evolve`: evolve classifiers, and choose the ensemble from them."""
 
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -49,7 +49,8 @@ def _methods() -> dict[str, type]:
 def evolution(mode: str, given: dict[str, Any]) -> Any:
     """Return the options of a method.
 
-    Raises BadInputError if there is no such method, it has no such option, or another makes it useless.
+    `given`: option values by name. Raises BadInputError if there is no such method, the method lacks an
+    option, or an option has no effect beside another.
     """
     from shortlist._validation import as_choice, as_options
 
@@ -61,7 +62,7 @@ def evolution(mode: str, given: dict[str, Any]) -> Any:
 
 
 SAVED = {"evolved": "ensemble", "best_single": "best-single"}
-"""Names of ``--pick`` for the rules whose model is written."""
+"""Names of ``--pick`` by rule, for the rules whose model can be written."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class EvolvedMeasure(MeasureOptions):
     ] = None
 
     def rule_to_save(self) -> str:
-        """Return the rule whose model is written; refuse a name that there is not."""
+        """Return the rule whose model is written; refuse an unknown name."""
         from shortlist._validation import AUTO, as_choice
 
         picks = {name: rule for rule, name in SAVED.items()}
@@ -91,11 +92,11 @@ AS_EVOLUTIONS_DIFFER = (
 )
 
 MANY_MEMBERS = 100
-"""Number of members from which on it is worth a note."""
+"""Number of members from which a note mentions it."""
 
 
 def evolved_notes(evolved: "EvolvedTable") -> list[str]:
-    """Return notes on the ensemble besides its accuracy."""
+    """Return notes on properties of the ensemble other than its accuracy."""
     tested = evolved.test["evolved"].only_answer if evolved.test else None
     notes = one_answer_notes(evolved.only_answer, tested, who="the ensemble", rows="training")
     size = len(evolved.classifier.members_)
@@ -108,7 +109,7 @@ def evolved_notes(evolved: "EvolvedTable") -> list[str]:
 
 
 def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]:
-    """Return the facts of every command, and those of evolution alone."""
+    """Return the facts that every command has, and the facts of evolution."""
     from shortlist.ensembles.estimators.evolved_ensemble import evolution_facts
     from shortlist.ensembles.measured import measured_facts
 
@@ -151,7 +152,7 @@ def print_evolved(
 
 
 def _what_to_do(evolved: "EvolvedTable", facts: dict[str, Any]) -> list[str]:
-    """Advise on the choice to use, with the figures of both, or say that nothing was measured."""
+    """Return lines that recommend a choice, with the figures, or say that nothing was measured."""
     from shortlist.cli.text.pruned import MEASURED_BY_CHOICE
     from shortlist.report.held_out import class_table, error_costs_in_words, held_out_table
 
@@ -195,7 +196,7 @@ def _print_details(evolved: "EvolvedTable") -> None:
 
 
 def _rows_in_words(rows: dict[str, int]) -> str:
-    """Say the use of the rows in this run.
+    """Return the numbers of rows by their use in this run, in words.
 
     >>> _rows_in_words({"train": 90, "test": 10})
     '90 rows to evolve on, 10 to test'
@@ -298,7 +299,7 @@ def evolve(
 
 
 def _reported(evolved: "EvolvedTable") -> "dict[str, Figure]":
-    """Return the figures of the model that is saved, as new rows are measured."""
+    """Return the figures of the saved model that are compared when new rows are measured."""
     from shortlist.ensembles.measured import reported_figures
 
     measured = evolved.test.get(evolved.rule_saved)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def write_picked(front: "Front", picked: "Pick", model: Path | None, out: Path) -> None:
-    """Write the product of a point, checked against its model if that is given."""
+    """Write the product of a point; check it first if a feature model is given."""
     from shortlist.cli.text.front_text import is_staged
     from shortlist.errors import BadInputError
     from shortlist.products.formats import read_model
@@ -75,7 +75,7 @@ def _write_decided(front: "Front", picked: "Pick", model: Path | None, out: Path
 
 
 JSON_POINTS = 20
-"""Points in JSON, unless --rows asks for others."""
+"""Number of points in the JSON, unless --rows gives another number."""
 
 
 @answers
@@ -141,9 +141,10 @@ def _print_shown(
     limits: "Sequence[Limit]" = (),
     details: bool = False,
 ) -> None:
-    """Print the points asked for, or the one to take, then what is proved, and the first points of the front.
+    """Print the requested points, or the point to take, then the proof and the first points of the front.
 
-    `kept`: the points within the limits. `rows`: how many are printed; None: as many as fit on the screen.
+    `kept`: mask of the points within the limits. `rows`: number of points to print; None: as many as fit on
+    the screen.
     """
     from shortlist.cli.text.differences import side_by_side_lines
     from shortlist.cli.text.front_text import (
@@ -261,7 +262,7 @@ def pick(
 
 
 class _Rule(NamedTuple):
-    """A rule of ``--pick``, with weights or an order; None is the usual one."""
+    """Rule of ``--pick``, with weights or an order; None stands for the default rule."""
 
     wanted: int | str | None
     weights: "dict[str, float] | None"
@@ -269,7 +270,7 @@ class _Rule(NamedTuple):
 
 
 def _read_rule(text: str | None, *, few: int | None, customers: Path | None) -> tuple[int | str | None, str]:
-    """Return the number or rule of ``--pick``, and the text behind its colon."""
+    """Return the number or rule of ``--pick``, and the text after its colon."""
     from shortlist.cli.options.stage_options import point_or_rule
     from shortlist.errors import BadInputError
     from shortlist.results.picking import AS_GOOD
@@ -349,7 +350,7 @@ def _serve(
     files: "Sequence[Path | None]",
     details: bool,
 ) -> CommandAnswer:
-    """Serve a table of customers, and write what each gets."""
+    """Choose a point of the front for each customer of a table, write the table, and return the answer."""
     from shortlist._validation import as_count
     from shortlist.cli.text.customer_text import service_answer
     from shortlist.cli.text.front_text import contract
@@ -376,7 +377,7 @@ def _serve(
 
 
 MOST_PICKS = 12
-"""Largest number of products of customers that a page has a button for."""
+"""Largest number of customers' products for which a page has buttons."""
 
 
 @answers

@@ -1,4 +1,4 @@
-"""`shortlist measure`: figures of a saved model or panel on new rows beside those that were reported."""
+"""`shortlist measure`: figures of a saved model or panel on new rows, beside the reported figures."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -111,7 +111,7 @@ def measure(
 def _measure_panel(
     model: Path, logs: "Sequence[str]", log: LogOptions, policy: ComparedPolicy, seed: int, *, details: bool
 ) -> CommandAnswer:
-    """Measure a saved panel on new answers, beside a new one and a single judge."""
+    """Measure a saved panel on new answers, beside a new panel and a single judge."""
     from shortlist.cli.text.front_text import contract
     from shortlist.cli.text.panels import new_options, print_compared
     from shortlist.panels import load_panel
@@ -157,14 +157,14 @@ def _measure_model(model: Path, table: str, asked: RowOptions, *, details: bool)
 
 
 def _columns(saved: Any) -> tuple[str, ...]:
-    """Return the columns that a model reads: of judges those of the members alone."""
+    """Return the columns that a model reads; for a committee of judges, the columns of its members."""
     committee = getattr(saved.estimator, "committee", None)
     judged = () if committee is None else committee.judged_columns
     return tuple(judged) or tuple(saved.features)
 
 
 def _answered(estimator: Any, X: Any, truth: Any) -> "NewRows":
-    """Ask a model about rows, members one after the other where there are several."""
+    """Return a model's answers about rows; several members are asked one after the other."""
     import numpy as np
 
     from shortlist.guarantees.cells import places_of
@@ -191,7 +191,7 @@ def _answered(estimator: Any, X: Any, truth: Any) -> "NewRows":
 
 
 MOST_RECALLS = 8
-"""Classes whose recall is printed; --details prints those of all."""
+"""Number of classes whose recall is printed; --details prints the recall of every class."""
 
 
 def _print(found: "MeasuredAgain", *, details: bool) -> None:

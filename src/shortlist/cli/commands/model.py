@@ -1,4 +1,4 @@
-"""`shortlist model`: what is in a feature model, what follows from it, and how it differs from another."""
+"""`shortlist model`: size and consequences of a feature model, and its difference from another model."""
 
 from functools import partial
 from pathlib import Path

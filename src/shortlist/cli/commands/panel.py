@@ -1,4 +1,4 @@
-"""`shortlist panel`: whom to ask, in which order, when to stop, and at what price."""
+"""`shortlist panel`: judges to ask, their order, when to stop, and the price."""
 
 from dataclasses import replace
 from functools import partial
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from shortlist.results.objective import Limit
 
 SINGLE = "single"
-"""The rule by which the best single judge is written, in place of a panel."""
+"""Name of the rule that writes the best single judge in place of a panel."""
 
 
 @grouped
@@ -142,7 +142,7 @@ def panel(
 def _read_logs(
     log: LogOptions, logs: "Sequence[str]", test: Path | None, policy: PolicyOptions
 ) -> "tuple[AnswerLog, AnswerLog | None]":
-    """Return the log that selects, and the one that measures, if there is one."""
+    """Return the log that selects, and the log that measures; the second is None if there is none."""
     from shortlist.errors import BadInputError
 
     if test is not None and policy.test_share is not None:
@@ -154,7 +154,10 @@ def _read_logs(
 
 
 def _check_single(panel_file: Path | None, promised: PromiseOptions) -> None:
-    """Refuse to write a single judge nowhere, or under a promise, which is tested for panels alone."""
+    """Refuse to write a single judge without a file, or with a promise.
+
+    Promises are tested for panels only.
+    """
     from shortlist.errors import BadInputError
 
     if panel_file is None:
@@ -166,7 +169,7 @@ def _check_single(panel_file: Path | None, promised: PromiseOptions) -> None:
 
 
 def _check_priced(log: "AnswerLog", limits: "Sequence[Limit]", final: "Final") -> None:
-    """Refuse a limit on the price if no answer has a price, as every panel would keep it."""
+    """Refuse a limit on the price if no answer has a price: every panel would keep it."""
     from shortlist.errors import BadInputError
 
     limit = next((one for one in limits if one.name == "price"), None)

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from shortlist.saved_models import SavedModel
 
 PREDICTION = "prediction"
-"""The column of the answers, never called as the target is: the file may be joined to known classes."""
+"""Name of the column of answers; it differs from the target's name, so that answers can be joined with true
+classes.
+"""
 
 MANY_ROWS = 10
-"""Number of rows from which on equal answers to all are worth a note."""
+"""Number of rows from which a note says that all answers are equal."""
 
 
 @answers
@@ -134,7 +136,7 @@ def predict(
 
 
 def _n_answered(answers: "pd.Series[Any]", reject_label: object) -> str:
-    """Return the number of answered rows, and of all rows if some are not answered."""
+    """Return the number of answered rows in words; if rows have no answer, also the number of all rows."""
     n_left = int((answers.isna() | (answers == reject_label)).sum())
     return f"{len(answers) - n_left:,} of {len(answers):,}" if n_left else f"{len(answers):,}"
 
@@ -148,7 +150,7 @@ def _asked_rows(
     *,
     judges: bool,
 ) -> "pd.DataFrame":
-    """Return the columns that a model reads; what was not requested yet may be absent, or marked."""
+    """Return the columns that a model reads; a column not asked for yet may be absent, or marked."""
     from shortlist.tables.learning import select_columns
 
     one_by_one = judges or hasattr(saved.estimator, "predict_on_demand")
@@ -167,7 +169,7 @@ def _asked_rows(
 
 
 def _marked(rows: "pd.DataFrame", marker: str, *, one_by_one: bool) -> "pd.DataFrame":
-    """Return rows whose cells with a marker were not asked yet."""
+    """Return rows in which each cell with a marker counts as not asked yet."""
     from shortlist.errors import BadInputError
     from shortlist.export.reader import GAPS
     from shortlist.guarantees.cells import with_unasked
@@ -186,7 +188,10 @@ def _marked(rows: "pd.DataFrame", marker: str, *, one_by_one: bool) -> "pd.DataF
 
 
 def _ever_asked(saved: "SavedModel", columns: Sequence[str], *, judges: bool) -> Sequence[str]:
-    """Return the columns that a row may have to wait for: of stages with a point those that one buys."""
+    """Return the columns whose values a row may have to wait for.
+
+    For stages with a chosen point, these are the columns that some stage buys.
+    """
     if judges or not hasattr(saved.estimator, "model_"):
         return columns
     return [columns[feature] for stage in saved.estimator.model_.stages for feature in stage.bought]
@@ -195,7 +200,7 @@ def _ever_asked(saved: "SavedModel", columns: Sequence[str], *, judges: bool) ->
 def _asked_columns(
     table: "pd.DataFrame", columns: Sequence[str], needed: Sequence[str], where: str
 ) -> tuple[list[str], list[str]]:
-    """Return the known columns of a table, and name the missing ones; all where it has none."""
+    """Return the known columns of a table, and a note on missing ones; all columns if none is known."""
     there = [name for name in columns if name in table.columns]
     absent = [name for name in needed if name not in table.columns]
     if not there:
@@ -207,7 +212,7 @@ def _asked_columns(
 
 
 def _notes_on(answers: "pd.Series[Any]", facts: dict[str, Any], reject_label: object) -> list[str]:
-    """Note the rows that wait, the promise, the number of members asked, and many rows alike."""
+    """Return notes on waiting rows, the promise, the members asked, and equal answers to all rows."""
     count, notes = f"{len(answers):,} rows", []
     if facts.get("n_waiting"):
         lacking = "they lack what their next stage needs, as --explain shows."
@@ -230,11 +235,11 @@ def _notes_on(answers: "pd.Series[Any]", facts: dict[str, Any], reject_label: ob
 
 
 Answered: TypeAlias = "tuple[pd.DataFrame, dict[str, Any], list[str]]"
-"""A line for each row, facts about all of them, and what to say about rows without an answer."""
+"""Table with a line for each row, facts about all rows, and notes on rows without an answer."""
 
 
 def _early(committee: Any, rows: "pd.DataFrame") -> Answered:
-    """Return the answers of members that are asked one after the other, and how many each row asked."""
+    """Return the answers of members that are asked one after the other, and the number asked for each row."""
     import pandas as pd
 
     from shortlist.ensembles.committees.facts import unanswered_rows
@@ -254,7 +259,7 @@ def _early(committee: Any, rows: "pd.DataFrame") -> Answered:
 
 
 def _asked(committee: "Committee | None") -> dict[str, Any]:
-    """Return the judges that a committee asks; nothing of other models."""
+    """Return facts on the judges that a committee asks; no facts for other models."""
     if committee is None or not committee.judged_columns:
         return {}
     cost = None if committee.prices is None else math.fsum(committee.prices)
@@ -264,9 +269,9 @@ def _asked(committee: "Committee | None") -> dict[str, Any]:
 def _voted(estimator: Any, committee: "Committee | None", rows: "pd.DataFrame") -> Answered:
     """Return the answers of a vote, and a score per class.
 
-    The score is the mean probability, or the vote share, stretched so that one half decides, with one vote
-    more for each class: whichever the model was asked to give, and that which decides by default. Of a model
-    that promises something, the facts say what. A row that cannot be answered has no scores.
+    The score is the mean probability or the vote share, as the model was asked; by default, the number that
+    decides. A vote share counts one more vote for each class, and is stretched so that one half decides. With
+    a promise, the facts hold the promise. A row that cannot be answered has no scores.
     """
     import pandas as pd
 
@@ -327,7 +332,7 @@ def _bought(saved: "SavedModel", rows: "pd.DataFrame", *, explain: bool, marked:
 
 
 def _rows_with_paid_gaps(decisions: "pd.DataFrame", rows: "pd.DataFrame") -> int:
-    """Count the rows of which an empty cell was paid for."""
+    """Return the number of rows with an empty cell that was paid for."""
     empty, count = rows.isna(), 0
     for features, here in decisions.groupby("features", sort=False):
         names = [name for name in str(features).split(", ") if name in empty.columns]

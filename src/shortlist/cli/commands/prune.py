@@ -48,7 +48,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "rules": (AnswerOptions, PromiseOptions),
     "--objectives": (FrontOptions,),
 }
-"""Kinds of run of prune, and the dataclasses of the options that each uses."""
+"""Kinds of run of prune, with the dataclasses whose options each kind uses."""
 
 
 def _kind(method: str, front: FrontOptions) -> str:
@@ -191,7 +191,7 @@ def _parts(pruned: "PrunedTable") -> "Parts":
 
 
 def _save(pruned: "PrunedTable", learning: "LearningTable", target: str, out: Path) -> None:
-    """Write the model that the first line names, without the pool that it was chosen from."""
+    """Write the recommended model, without the pool that it was chosen from."""
     from shortlist.saved_models import SavedModel, save_model
 
     model = SavedModel(pruned.saved, learning.features, target, ids=learning.ids, reported=_reported(pruned))
@@ -199,7 +199,7 @@ def _save(pruned: "PrunedTable", learning: "LearningTable", target: str, out: Pa
 
 
 def _reported(pruned: "PrunedTable") -> "dict[str, Figure]":
-    """Return the figures of the model that is saved, as new rows are measured."""
+    """Return the figures of the saved model that are compared when new rows are measured."""
     from shortlist.ensembles.measured import reported_figures
     from shortlist.results.measured_again import (
         ACCURACY,

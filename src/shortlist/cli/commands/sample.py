@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from shortlist.runs.budget import Budget
 
 MOST_DRAWN = 1000
-"""Uniform products from which diverse ones are chosen."""
+"""Number of uniform products from which diverse products are chosen."""
 
 MOST_SHOWN = 10
-"""Products that are printed."""
+"""Largest number of products that are printed."""
 
 KINDS_OF_SAMPLES = ("uniform", "diverse")
 
@@ -45,7 +45,7 @@ class SampleOptions:
     ] = None
 
     def check(self, max_nodes: int | None) -> None:
-        """Refuse options out of range, and those that the kind makes nothing of."""
+        """Refuse options out of range, and options without an effect on the requested kind."""
         from shortlist._validation import as_choice, as_count
         from shortlist.errors import BadInputError
 

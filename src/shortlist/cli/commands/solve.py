@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
 
 DEFAULT_SECONDS = 60.0
-"""Time limit of methods that look for a complete front; the work of ``solrep`` is limited by its points."""
+"""Time limit in seconds of methods that look for a complete front; ``solrep`` has a number of points instead.
+"""
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def solve(
 
 
 def _facts(named: "NamedProgram", front: "Front") -> dict[str, Any]:
-    """Return the facts of every command, and those of programs alone."""
+    """Return the facts that every command has, and the facts of programs."""
     from shortlist.cli.text.configured import plain
     from shortlist.cli.text.front_text import front_facts, front_status
 

@@ -1,4 +1,4 @@
-"""`shortlist stage`: which features to buy at which stage, with proof."""
+"""`shortlist stage`: features to buy at each stage, with proof."""
 
 from functools import partial
 from pathlib import Path
@@ -177,7 +177,7 @@ def _find_front(
     details: bool,
     data: dict[str, Any],
 ) -> CommandAnswer:
-    """Find the front, and write it, its classifier and its page."""
+    """Find the front; write the front, its classifier and its page; return the answer."""
     from shortlist.cli.text.front_text import no_point
     from shortlist.cli.work import long_work
     from shortlist.errors import BadInputError
@@ -238,9 +238,9 @@ def _parts(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> 
 def _staged(
     X: Any, labels: Any, classifier: "MultiStageClassifier", seed: int, **run: Any
 ) -> "tuple[StagedTable | None, BadInputError | None]":
-    """Do the work.
+    """Fit the classifier and measure it.
 
-    Where the front has no point as it was requested, return why, and the classifier has its front.
+    If no point of the front meets the request, the error is returned, and the classifier has its front.
     """
     import warnings
 
@@ -257,7 +257,7 @@ def _staged(
 
 
 def _recall(staged: "StagedTable", options: "EmscoOptions", n_seeds: int, budget: "Budget") -> "Recall":
-    """Run evolution on the enumerated problem, convergence test off, once per seed."""
+    """Run evolution on the enumerated problem once per seed, without the second convergence test."""
     from dataclasses import replace
 
     from shortlist.errors import BadInputError

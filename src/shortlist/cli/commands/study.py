@@ -1,4 +1,4 @@
-"""`shortlist study`: what a study holds, and going on with it."""
+"""`shortlist study`: content of a study, and its continuation."""
 
 import contextlib
 import os
@@ -100,10 +100,10 @@ def resume(context: typer.Context, file: StudyFileArgument) -> None:
 
 
 def _words_to_run(study: Path, found: Mapping[str, Any]) -> list[str]:
-    """Return the words of the command of a study, but for the study that they name.
+    """Return the words of a study's command line, without the option that names the study.
 
-    Raises BadInputError if the command cannot or must not be run again, with the command to type where it is
-    another user's, or reads from a pipe.
+    Raises BadInputError if the command cannot or must not be run again, with the command to type if the study
+    is another user's, or its command reads from a pipe.
     """
     from shortlist.errors import BadInputError
     from shortlist.runs.records import own_words

@@ -1,4 +1,4 @@
-"""`shortlist verify`: recheck what a pruned ensemble or a front claims."""
+"""`shortlist verify`: recheck the claims of a pruned ensemble or a front."""
 
 import contextlib
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ NO_MODELS = {
         (".lp", ".mps", ".gz", ".uvl", ".xml", ".xlsx"), "a front as .parquet or a model as .joblib"
     ),
 }
-"""Endings of files that are no models, and what is needed in their place."""
+"""Endings of files that are no models, and the file that is needed instead."""
 
 
 @grouped
@@ -85,7 +85,7 @@ def verify(
 
 @contextlib.contextmanager
 def _undamaged(name: str) -> Iterator[None]:
-    """Refuse a file of which a part is of another kind than was ever written, in a sentence."""
+    """Raise an error of one sentence if a part of a file has an unexpected type."""
     from shortlist.errors import BadFileError, ShortlistError
 
     try:

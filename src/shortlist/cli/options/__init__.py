@@ -1,1 +1,1 @@
-"""Options of commands, and their checks before the work."""
+"""Options of commands, and checks of options before the work."""

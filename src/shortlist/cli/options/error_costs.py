@@ -20,7 +20,7 @@ ErrorCostsText: TypeAlias = Annotated[
 
 
 def read_error_costs(text: str | None) -> "ErrorCosts":
-    """Read the costs of errors, in whole numbers; of a file, no answer is said as an empty cell.
+    """Read the costs of errors, in whole numbers; in a file, an empty cell stands for no answer.
 
     >>> read_error_costs("ill=10,hurt=3")
     {(None, 'ill'): 10, (None, 'hurt'): 3}
@@ -43,7 +43,7 @@ def read_error_costs(text: str | None) -> "ErrorCosts":
 
 
 def costs_of_labels(text: str | None, y: Any) -> "dict[Any, int]":
-    """Return the cost of a wrong answer about each class, by label; empty where errors are counted.
+    """Return the cost of a wrong answer about each class, by label; empty if errors are only counted.
 
     `y`: the classes of all rows, ``(n_rows,)``.
     """

@@ -42,7 +42,7 @@ ROLES = (
     "case", "judge", "answer", "price", "latency", "confidence", "score", "input_tokens", "output_tokens",
     "epoch",
 )  # fmt: skip
-"""Roles of a column of a log, or of a field, besides the truth."""
+"""Roles, except the truth, that a column of a log, or a field, may have."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class LogOptions:
     ) -> "AnswerLog":
         """Read the log from all its files; `like` as for :func:`shortlist.panels.logs.reading.read_log`.
 
-        `router`: columns that cost nothing.
+        `router`: names of columns that cost nothing.
         """
         from shortlist.panels.logs.reading import read_log
         from shortlist.panels.logs.records import LogColumns
@@ -102,13 +102,17 @@ class LogOptions:
         )  # fmt: skip
 
     def read_test(self, log: "AnswerLog", test: Path, router: str | None) -> "AnswerLog":
-        """Read cases that measure what another log chooses, with its classes, or as free text."""
+        """Read the cases that measure a choice made on another log.
+
+        Labels are compared with the classes of the other log, or as free text.
+        """
         return self.read([str(test)], router, () if log.is_open else log.classes)
 
     def read_for(self, saved: "Panel", logs: "Sequence[str]", router: str | None) -> "AnswerLog":
-        """Read the log as a saved panel compares labels: with its classes, or as free text, and its capitals.
+        """Read the log, with labels compared as in a saved panel.
 
-        A log with a truth that is no class of the panel has classes of its own, and the panel refuses it.
+        Labels are compared with the panel's classes, or as free text, with the panel's rule for capitals. A
+        log with a truth that is no class of the panel has its own classes, and the panel refuses the log.
         """
         from shortlist.panels.log_checks import CASE, PUNCTUATION
 
@@ -178,7 +182,10 @@ class PolicyOptions(PanelSettings):
         return replace(options, demand=as_demand(promised.answer_accuracy, promised.confidence_level))
 
     def like(self, saved: "Panel", seed: int) -> "PanelOptions":
-        """Return the options of a search for what may take the place of a saved panel, with its `final`."""
+        """Return the options of a search for a panel that may replace a saved panel.
+
+        The option `final` is taken from the saved panel.
+        """
         from shortlist.guarantees.guarantee import Demand
 
         options = self.made(PromiseOptions(), seed)
@@ -187,9 +194,9 @@ class PolicyOptions(PanelSettings):
         return options if self.final is not None else replace(options, final=saved.final)
 
     def with_question(self, saved: "Panel") -> "tuple[Self, ErrorCosts, str]":
-        """Return options with the question of a saved panel, what mistakes cost, and what is to be said.
+        """Return options with the question of a saved panel, the costs of mistakes, and a note.
 
-        An option that is given says otherwise; nothing is said where it does not differ.
+        A given option replaces the saved question; the note is empty if nothing differs.
         """
         question = saved.question
         if question is None:
@@ -211,7 +218,10 @@ class PolicyOptions(PanelSettings):
         return asked, given or costs, f"As the options say, {' and '.join(told)}." if told else ""
 
     def objective_names(self) -> tuple[str, ...]:
-        """Return the objectives by name, each in its sense."""
+        """Return the names of the objectives.
+
+        Each objective must be requested in its own sense.
+        """
         from shortlist._words import any_of
         from shortlist.errors import BadInputError
         from shortlist.panels.objectives import OBJECTIVES
@@ -239,7 +249,7 @@ class ComparedPolicy(PolicyOptions):
 
 
 def in_senses(objectives: "Sequence[str]") -> str:
-    """Return objectives as they are typed.
+    """Return objectives with their senses, as a user types them.
 
     >>> in_senses(["accuracy", "price"])
     'max accuracy, min price'
@@ -251,7 +261,7 @@ def in_senses(objectives: "Sequence[str]") -> str:
 
 
 def _costs_of(question: "Question", classes: "Sequence[str]") -> dict[tuple[str | None, str], int]:
-    """Return the cost of each mistake, by the labels that are said and true."""
+    """Return the cost of each mistake, by the answered and the true label."""
     return {
         (said, true): cost
         for said, row in zip((*classes, ""), question.error_costs, strict=False)
@@ -282,12 +292,12 @@ def read_roles(texts: "Sequence[str]") -> dict[str, str]:
 
 
 def free_columns(text: str | None) -> tuple[str, ...]:
-    """Read the columns of a router."""
+    """Read the columns that a router may use at no cost."""
     return () if text is None else tuple(read_names(text))
 
 
 def read_final(text: str) -> "Final":
-    """Read the action for a case of which the last stage is not sure.
+    """Read the action for a case about which the last stage is not sure.
 
     >>> read_final("hand-over=2.5"), read_final("answer").kind
     (Final(kind='hand-over', price=2.5), 'answer')
@@ -304,20 +314,20 @@ def read_final(text: str) -> "Final":
 
 
 ROUNDING = 1e-9
-"""Relative; so much dearer is a price that was rounded."""
+"""Relative amount by which rounding may raise a price."""
 PRICE = "price"
 RULES = ("one-se", "best", "ideal", "knee", "as-good")
 
 
 def limits_asked(asked: PolicyOptions) -> "list[Limit]":
-    """Return the limits that a point and the single judge beside it have to keep."""
+    """Return the limits that a point, and the single judge compared with it, have to keep."""
     from shortlist.cli.options.points import read_limits
 
     return list(read_limits(asked.limit or (), asked.objective_names()))
 
 
 def price_limit(limits: "Sequence[Limit]") -> float | None:
-    """Return the most that a case may cost on average, if that is limited."""
+    """Return the limit on the mean price of a case; None if the price is not limited."""
     return min((float(one.value) for one in limits if one.name == PRICE and one.sign > 0), default=None)
 
 
@@ -330,9 +340,9 @@ def front_of_log(
     test: "AnswerLog | None" = None,
     workers: int | str = 1,
 ) -> "PanelChoice":
-    """Return the front of a log; where ``as-good`` picks from it, measured beside the best single judge.
+    """Return the front of a log; if ``as-good`` picks from it, measured beside the best single judge.
 
-    `test`: cases that measure. They do not pick, so ``as-good`` picks by the cases of the log.
+    `test`: cases that measure. These cases do not pick, so ``as-good`` picks by the cases of the log.
     """
     from shortlist.panels.choice import choose_panels, measured_on_unseen
     from shortlist.panels.unseen_cases import unseen_cases
@@ -350,7 +360,7 @@ def front_of_log(
 
 
 def rule_asked(asked: PolicyOptions) -> int | str:
-    """Return the rule that takes a point, or its number; see :func:`picked`."""
+    """Return the rule that takes a point, or the number of a point; see :func:`picked`."""
     from shortlist.cli.options.points import read_pick
 
     if asked.pick:
@@ -359,13 +369,13 @@ def rule_asked(asked: PolicyOptions) -> int | str:
 
 
 def picked(choice: "PanelChoice", asked: PolicyOptions, *, anyway: bool = False) -> int:
-    """Return the number of the point that is requested.
+    """Return the number of the requested point.
 
-    Without a rule it is the best point where the price is limited, and otherwise the cheapest whose first
-    objective is within one standard error of the best. `anyway`: whether a point about which nothing is
-    promised is taken where no point is promised.
+    Without a rule, a limit on the price takes the best point. Without a rule and such a limit, the cheapest
+    point whose first objective is within one standard error of the best is taken. `anyway`: whether a point
+    without a promise is taken if no point has a promise.
 
-    Raises BadInputError or UnmetChoiceError if no point is within the limits, or there is none of that
+    Raises BadInputError or UnmetChoiceError if no point is within the limits, or no point has the requested
     number.
     """
     import numpy as np
@@ -389,11 +399,12 @@ def picked(choice: "PanelChoice", asked: PolicyOptions, *, anyway: bool = False)
 def picked_beside(
     choice: "PanelChoice", asked: PolicyOptions, saved: "Panel"
 ) -> "tuple[int, float | None, list[Limit]]":
-    """Return the point to compare a saved panel with, up to which price it was looked for, and other limits.
+    """Return the point to compare a saved panel with, the price limit of its search, and other limits.
 
-    Unless a point or a limit is requested, it is the best one for the mean price of the saved panel on the
-    training cases and, where latency is an objective, for its mean latency. Where none is so cheap the limit
-    is the price of the cheapest point, and where none of these is so fast the latency of the fastest one.
+    Unless a point or a limit is requested, the point is the best one within the mean price of the saved panel
+    on the training cases and, if latency is an objective, within its mean latency. If no point is within this
+    price, the limit is the price of the cheapest point. If no such point is within this latency, the limit is
+    the latency of the fastest of them.
     """
     if asked.pick is None and not asked.limit:
         asked = _within_saved(choice, asked, saved)
@@ -403,9 +414,9 @@ def picked_beside(
 
 
 def in_four_digits(value: float, sign: int = 1) -> float:
-    """Return a limit in four digits, as it is typed, no stricter than it is.
+    """Return a limit rounded to four digits, in the direction that makes the limit less strict.
 
-    `sign`: 1 of a most, -1 of a least.
+    `sign`: 1 for an upper limit, -1 for a lower limit.
 
     >>> in_four_digits(1.23449), in_four_digits(1.2344), in_four_digits(1.23449, -1)
     (1.235, 1.235, 1.234)
@@ -415,11 +426,15 @@ def in_four_digits(value: float, sign: int = 1) -> float:
 
 
 ROUNDED_UP = 1 + 5e-4
-"""Times this a number in four digits is no lower than it was."""
+"""Factor that makes a number in four digits at least as large as the number before rounding."""
 
 
 def _within_saved(choice: "PanelChoice", asked: PolicyOptions, saved: "Panel") -> PolicyOptions:
-    """Return options with the mean price of a saved panel as the limit, and its latency if that matters."""
+    """Return options with a saved panel's mean price as a limit.
+
+    If latency is an objective, the saved panel's mean latency is a limit too. A limit is at least the least
+    value that a point of the front has.
+    """
     from shortlist.panels.objectives import LATENCY
 
     names, rows, told = choice.front.names, choice.front.values, saved.run(choice.chosen)
@@ -434,9 +449,9 @@ def _within_saved(choice: "PanelChoice", asked: PolicyOptions, saved: "Panel") -
 
 
 def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]:
-    """Return the mean loss of some points, and the standard error of the least one.
+    """Return the mean loss of some points, and the standard error of the least mean loss.
 
-    Where recall and specificity are objectives it is that of their mean.
+    If recall and specificity are objectives, the loss is the mean of the error rates of the two classes.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Options for points of a front and its file, which are the same in every command."""
+"""Options for points of a front and its file, equal in every command."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from shortlist.results.picking import Pick
 
 SHOWN_RULES = ("ideal", "knee", "as-good", "one-se", "norm")
-"""Rules that need no other option; ``front pick`` has the options of the others, too."""
+"""Rules that need no other option; ``front pick`` also has the options of all other rules."""
 
 STAGED_RULES = ("one-se", "norm")
 """Rules that only fronts of stages have."""
@@ -21,7 +21,7 @@ STAGED_RULES = ("one-se", "norm")
 def read_pick(text: str, rules: Sequence[str]) -> int | str:
     """Return the number of a point, or one of the `rules`.
 
-    Raises BadInputError if it is neither.
+    Raises BadInputError if the text is neither a number nor a rule.
 
     >>> read_pick("12", ["ideal", "knee"]), read_pick("knee", ["ideal", "knee"])
     (12, 'knee')
@@ -40,9 +40,10 @@ def read_pick(text: str, rules: Sequence[str]) -> int | str:
 
 
 def read_picks(text: str, rules: Sequence[str]) -> tuple[int | str, ...]:
-    """Read one point or two, parted by a comma; see :func:`read_pick`.
+    """Read one point, or two with a comma between them; see :func:`read_pick`.
 
-    Raises BadInputError if they are more, twice the same, or one of them is neither a number nor a rule.
+    Raises BadInputError for more than two points, two equal ones, or a part that is neither a number nor a
+    rule.
 
     >>> read_picks("12,knee", ["ideal", "knee"])
     (12, 'knee')
@@ -58,7 +59,7 @@ def read_picks(text: str, rules: Sequence[str]) -> tuple[int | str, ...]:
 
 
 def usual_rule(front: "Front") -> str:
-    """Return the rule that picks a point where the user names none, the same in every command."""
+    """Return the rule that picks a point by default, which is the same in every command."""
     from shortlist.results.front import STAGED_METHODS
 
     return "one-se" if front.method in STAGED_METHODS else "knee"
@@ -72,10 +73,10 @@ def taken_point(
     weights: "Mapping[str, float] | None" = None,
     order: Sequence[str] | None = None,
 ) -> "Pick":
-    """Return the point of a front that a rule or its number names, among those within the limits.
+    """Return the point of a front that a rule or a number names, among the points within the limits.
 
-    Raises BadInputError if there is no such point, or the rule is one of fronts of stages and the front is
-    not.
+    Raises BadInputError if there is no such point, or the rule is for fronts of stages only and the front is
+    not of stages.
     """
     from shortlist.errors import BadInputError
     from shortlist.results.picking import mark_within, numbered_point
@@ -97,9 +98,9 @@ def taken_point(
 def read_limit_among(text: str, names: Sequence[str]) -> "Limit":
     """Read one ``--limit`` on one of the `names`.
 
-    A name is found as written first, then without case, spaces and signs, then as the beginning of one name
-    only, then as a word of one name only, so that ``cost<=120`` limits ``acquisition_cost``. Raises
-    BadInputError if the text does not read like ``cost<=120``, or the name is none of `names`.
+    A name is looked up in four steps: as written; without case, spaces and signs; as the beginning of exactly
+    one name; as a word of exactly one name. So ``cost<=120`` limits ``acquisition_cost``. Raises
+    BadInputError if the text has another form than ``cost<=120``, or the name is not found.
 
     >>> read_limit_among("conclusive-accuracy >= 0.9", ["coverage", "conclusive_accuracy"])
     Limit(name='conclusive_accuracy', operator='>=', value=Decimal('0.9'))

@@ -1,4 +1,4 @@
-"""A question about a product line, as the options of a command ask it."""
+"""Question about a product line, made from the options of a command."""
 
 import re
 from collections.abc import Container, Sequence
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
 
 USUAL_ORDER = ("not_used_before", "defects", "cost")
-"""Default order of attributes behind `deselected`: as the study of Xue and Li (2018) sorts points."""
+"""Default order of attributes after `deselected`, by which the study of Xue and Li (2018) sorts points."""
 
 
 ROUNDED = 2
-"""Decimals of attributes that have too many to be exact."""
+"""Number of decimals to which attributes are rounded if they have too many to be exact."""
 
 ASKED = "asked"
-"""The fact of a saved front that says what was asked."""
+"""Name of the fact in a saved front that holds the question."""
 
 DRAWN = r"random(:\d+)?"
 """Pattern of the word for attributes drawn at random."""
@@ -36,28 +36,28 @@ DRAWN = r"random(:\d+)?"
 
 @dataclass(frozen=True, eq=False)
 class AskedQuestion:
-    """Question to a command, as it was read."""
+    """Question about a product line, read from the options of a command."""
 
     line: "FeatureModel"
-    """The model as read."""
+    """Feature model as read from its file."""
     objectives: str
-    """Objectives as typed or by default."""
+    """Objectives as the user typed them, or the default ones."""
     limits: tuple[str, ...]
-    """Limits as typed."""
+    """Limits as the user typed them."""
     attributes: "dict[str, Attribute]"
     """Attributes that objectives and limits name."""
     sources: dict[str, str]
     """Source of each attribute."""
     requirements: "Requirements"
-    """Features that must be in or out, those of the stages among them."""
+    """Features that must be selected or deselected, including the features of the stages."""
     left_out: dict[str, str]
-    """Columns of the attributes that are no objective by default, and why."""
+    """Columns of the attributes that are no default objective, with the reason."""
     notes: tuple[str, ...]
-    """Notes on choices made for the user, a sentence each."""
+    """Notes on choices made for the user, one sentence each."""
     stages: "tuple[Decision, ...]" = ()
-    """Decisions from files, in their order."""
+    """Decisions in stages from files, in the order of the files."""
     customers: "tuple[Customer, ...]" = ()
-    """Customers of a table, if one was named."""
+    """Customers of the named table; empty without a table."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -110,12 +110,12 @@ class QuestionOptions:
 
     @property
     def files(self) -> list[Path]:
-        """The files of attributes."""
+        """Files of attributes."""
         return [Path(each) for each in self.attributes or () if not re.fullmatch(DRAWN, each)]
 
     @property
     def draws(self) -> int | None:
-        """The seed of attributes drawn at random, None where none are."""
+        """Seed of attributes drawn at random; None if no attribute is drawn."""
         from shortlist._validation import as_seed
         from shortlist.errors import BadInputError
 
@@ -129,7 +129,7 @@ class QuestionOptions:
         )
 
     def inputs(self, model: Path) -> dict[str, Named]:
-        """Return the files of a question, by their names for the user."""
+        """Return the files of a question, by the name of their argument or option."""
         files: dict[str, Named] = {"MODEL": model, "--attributes": self.files, "--decisions": self.decisions}
         if self.attributes or not model.is_file():  # it is told before anything heavy is loaded
             return files
@@ -139,7 +139,7 @@ class QuestionOptions:
 
 
 def asked_record(asked: AskedQuestion, given: QuestionOptions) -> dict[str, Any]:
-    """Return the record of its question in the file of a front, for :func:`question_again`."""
+    """Return the record of a front's question for its file; :func:`question_again` reads the record."""
     labels, wanted = asked.line.labels, asked.requirements
     return {
         "limit": list(asked.limits),
@@ -152,9 +152,10 @@ def asked_record(asked: AskedQuestion, given: QuestionOptions) -> dict[str, Any]
 
 
 def question_again(front: "Front", attributes: list[str] | None) -> QuestionOptions:
-    """Return the options that asked for a front, as its file says, perhaps with other files of attributes.
+    """Return the options that asked for a front, from the record in its file.
 
-    Raises BadInputError if the file does not say.
+    `attributes`: files of attributes in place of the recorded ones, if given. Raises BadInputError if the
+    file has no record.
     """
     from shortlist.errors import BadInputError
 
@@ -179,8 +180,8 @@ def read_question(
 ) -> AskedQuestion:
     """Read model, attributes and requirements, and choose objectives if none are named.
 
-    `customers`: a table of these; attributes that their limits name are read too. `otherwise` is what matters
-    where there are no attributes to choose from; empty: the user has to say it.
+    `customers`: table of customers; attributes in their limits are read too. `otherwise`: objectives if there
+    are no attributes to choose from; empty: the user has to name objectives.
     """
     from shortlist._words import all_of
     from shortlist.cli.options.points import read_limits
@@ -265,7 +266,7 @@ def _customers(
 
 
 def _how_to_turn(asked: str) -> str:
-    """Say how to maximise the last of some objectives that were chosen by default."""
+    """Return a sentence on how to maximise the last of some default objectives."""
     *others, last = asked.split(", ")
     if not last.startswith("min "):
         return "For others pass --objectives."
@@ -277,7 +278,7 @@ def _how_to_turn(asked: str) -> str:
 
 
 def _wanted(line: "FeatureModel", given: QuestionOptions) -> "tuple[Requirements, tuple[Decision, ...]]":
-    """Return all requirements, and the decisions in stages among them."""
+    """Return all requirements, and the decisions in stages that are part of them."""
     from shortlist.products.configuration.requirements import from_literals, make_requirements
     from shortlist.products.decision_files import has_decisions, staged_decisions
 
@@ -291,7 +292,7 @@ def _wanted(line: "FeatureModel", given: QuestionOptions) -> "tuple[Requirements
 def _refuse_unknown(
     names: Sequence[str], known: Sequence[str], tables: "Sequence[AttributeTable]", seed: int | None
 ) -> None:
-    """Raise for an objective that is no attribute, drawn ones included."""
+    """Raise BadInputError for an objective that is no attribute; drawn attributes count."""
     from shortlist._words import all_of
     from shortlist.errors import BadInputError
     from shortlist.products.model import suggestion
@@ -313,7 +314,7 @@ def _defaults(
     tables: "Sequence[AttributeTable]",
     notes: list[str],
 ) -> dict[str, str]:
-    """Read ``--set default``: numbers for attributes; `notes` gets those that nothing asks for."""
+    """Read ``--set default``: numbers for attributes; `notes` receives defaults that have no use."""
     from shortlist._words import all_of, did_you_mean
     from shortlist.errors import BadInputError
     from shortlist.exact import as_decimal
@@ -376,7 +377,7 @@ def _drawn(line: "FeatureModel", seed: int, tables: "Sequence[AttributeTable]") 
 def _default_objectives(
     model: Path, line: "FeatureModel", tables: "Sequence[AttributeTable]", drawn: list[str], otherwise: str
 ) -> tuple[str, dict[str, str]]:
-    """Return the objectives for a user who names none, and why other columns are none of them."""
+    """Return the default objectives, and the reason why each other column is no objective."""
     from shortlist.errors import BadInputError
     from shortlist.products.attributes import numeric_attributes
 

@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 EXACT = "exact"
 
 GREEDY = "greedy-means"
-"""The rule that chooses by the mean of probabilities, and answers by it."""
+"""Name of the rule that chooses members by the mean of probabilities, and answers by this mean."""
 
 OPPONENTS = (
     "random", "margin", "kappa", "kappa-pairs", "reduced-error", "complementariness", "concurrency", "uwa",
     "orientation", "margin-distance", "drep",
 )  # fmt: skip
-"""Rules that only ``shortlist compare`` has."""
+"""Names of the rules that only ``shortlist compare`` has."""
 
 
 def _fits(given: Mapping[str, Any]) -> bool:
-    """Whether classifiers are fitted here."""
+    """Return whether this command fits classifiers."""
     return given["pool"] is None and not given["answers"]
 
 
 def _prices_matter(given: Mapping[str, Any]) -> bool:
-    """Whether prices are reported of each judge, limited, or an objective."""
+    """Return whether prices have an effect: each judge has one, or they are limited or an objective."""
     return given["answers"] or given["objectives"] is not None or given["max_cost"] is not None
 
 
@@ -68,7 +68,10 @@ class AnswerOptions(AnswerSettings):
 
 
 def rules_voting(voting: str) -> str:
-    """Return the way in which members chosen by a rule answer, by their votes."""
+    """Return the way in which members chosen by a rule answer.
+
+    `voting`: the value of the option.
+    """
     return {"auto": "hard", "soft": "averaged"}.get(voting, voting)
 
 
@@ -114,9 +117,9 @@ class PoolOptions:
     ] = True
 
     def costs_of(self, pool: "Pool | None", notes: list[str]) -> list[float] | None:
-        """Return the prices of the classifiers of a pool; what the file has beyond the pool is noted.
+        """Return the prices of the classifiers of a pool; names in the file outside the pool are noted.
 
-        Those of judges go with their answers.
+        The prices of judges are read together with the judges' answers.
         """
         from shortlist._words import all_of
 
@@ -131,9 +134,9 @@ class PoolOptions:
     def given(
         self, X: "pd.DataFrame", y: "pd.Series[Any]", dropped: Sequence[str], notes: list[str]
     ) -> "Pool | None":
-        """Return the pool of the file, or the judges of the table; None where classifiers are fitted.
+        """Return the pool of the file, or the judges of the table; None if classifiers are fitted.
 
-        Prices of judges whose columns are dropped are passed over, and noted.
+        Prices of judges whose columns are dropped are ignored, and noted.
         """
         from shortlist.ensembles.pools.fitting import load_pool
         from shortlist.ensembles.pools.pool import Pool
@@ -145,7 +148,7 @@ class PoolOptions:
         return None if self.pool is None else self._leaving(load_pool(self.pool, trust=self.trust), notes)
 
     def _leaving(self, pool: "Pool", notes: list[str]) -> "Pool":
-        """Say which classifiers `shortlist export` cannot write, or leave them out."""
+        """Note the classifiers that `shortlist export` cannot write, or return a pool without them."""
         from shortlist._words import all_of
         from shortlist.errors import BadInputError
         from shortlist.export.policies import not_exportable
@@ -195,7 +198,7 @@ class ExactMethodOptions(ExactSettings, AnswerOptions):
     def exact_pruner(
         self, pool: "Pool | None", costs: list[float] | None, seed: int, jobs: int | None
     ) -> "ExactPruner":
-        """Return the unfitted pruner that proves."""
+        """Return the unfitted pruner of the exact method."""
         from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 
         read = {
@@ -219,15 +222,15 @@ class ErrorCostOptions:
     ] = None
 
     def by_class(self, y: Any) -> dict[Any, int]:
-        """Return the cost of a wrong answer about each class, by label; empty where they are only counted."""
+        """Return the cost of a wrong answer about each class, by label; empty if errors are only counted."""
         return costs_of_labels(self.error_costs, y)
 
 
 OWN_OBJECTIVES = ("smallest", "as-good")
-"""Rules of ``--pick`` that bring their objectives, where none are given."""
+"""Rules of ``--pick`` that determine the objectives if none are given."""
 
 RULES_SAVED = {"committee": "pruned", "best-single": "best_single"}
-"""Names of ``--pick`` for the rule whose model is written, without a front."""
+"""Names of ``--pick`` for the rule whose model is written, where there is no front."""
 
 
 @dataclass(frozen=True)
@@ -276,9 +279,9 @@ class FrontOptions(TimeSettings, SizeSettings):
     ] = None
 
     def asked(self, pick: str | None, *, priced: bool) -> "FrontOptions":
-        """Return them with the objectives of a rule that needs no others.
+        """Return these options; for a rule that determines the objectives, with its objectives.
 
-        `priced`: whether members have prices, which ``as-good`` saves on.
+        `priced`: whether members have prices, on which ``as-good`` saves.
         """
         if self.objectives is None and pick in OWN_OBJECTIVES:
             what = "cost" if priced and pick == "as-good" else "size"
@@ -307,7 +310,7 @@ class FrontOptions(TimeSettings, SizeSettings):
 
 
 def check_method(method: str, answers: AnswerOptions) -> None:
-    """Refuse an unknown method, and a way to vote that a method lacks."""
+    """Refuse an unknown method, and a way of voting that the method lacks."""
     from shortlist._validation import as_choice
     from shortlist.ensembles.committees.committee import PROBABILITY_SOURCES
     from shortlist.ensembles.estimators.rule_pruners import pruning_methods
@@ -331,7 +334,7 @@ def check_method(method: str, answers: AnswerOptions) -> None:
 
 
 def _numbers_or_name(text: str, option: str) -> Any:
-    """Read ``a=1,b=2`` as a dict of numbers; anything else is a name."""
+    """Read ``a=1,b=2`` as a dict of numbers; return any other text as a name."""
     return read_numbers(text, option) if "=" in text else text
 
 
@@ -352,7 +355,7 @@ def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], 
     """Read the cost of every classifier of a given pool, and the names in the file that are not in the pool.
 
     Raises BadInputError if a column or a classifier is missing, a classifier comes twice, or a cost is no
-    number of at least 0; the sentence names the file, and where it can the line.
+    number of at least 0. The message names the file and, where possible, the line.
     """
     from shortlist._words import all_of
     from shortlist.errors import BadFileError
@@ -368,7 +371,7 @@ def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], 
 
 
 def _refuse_long_log(X: "pd.DataFrame", y: "pd.Series[Any]") -> None:
-    """Refuse a table that has a row for each answer, and say how to make one of cases of it."""
+    """Refuse a table with a row for each answer, with advice on how to make a table of cases."""
     import pandas as pd
 
     from shortlist.errors import BadInputError
@@ -383,8 +386,8 @@ def _refuse_long_log(X: "pd.DataFrame", y: "pd.Series[Any]") -> None:
 def read_judge_costs(path: Path) -> dict[str, float]:
     """Read the cost of every name of a table with the columns ``name`` and ``cost``.
 
-    Raises BadInputError if a column is missing, a name comes twice, or a cost is no number of at least 0; the
-    sentence names the file, and where it can the line.
+    Raises BadInputError if a column is missing, a name comes twice, or a cost is no number of at least 0. The
+    message names the file and, where possible, the line.
     """
     import math
 

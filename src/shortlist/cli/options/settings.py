@@ -1,8 +1,8 @@
-"""Options that belong together are fields of a dataclass; those of a method are typed ``--set NAME=VALUE``.
+"""Options as fields of dataclasses; the options of a method are typed ``--set NAME=VALUE``.
 
-A field is a setting where its annotation has a sentence for the help, and perhaps the name to type. Without
-one it is typed with hyphens, without ``n_`` before it and the unit ``_s`` behind it: ``solve_limit_s`` is
-``solve-limit``.
+A field is a setting if its annotation has a sentence for the help, and perhaps the name to type. The default
+name to type is the field's name with hyphens, without a leading ``n_`` and without the unit ``_s`` at the
+end: ``solve_limit_s`` is typed ``solve-limit``.
 """
 
 import dataclasses
@@ -20,10 +20,10 @@ from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.errors import BadInputError
 
 SETTINGS = "settings"
-"""The parameter of a command that takes what ``--set`` says of its methods."""
+"""Name of a command's parameter that receives the values of ``--set``."""
 
 GIVEN = "settings that were given"
-"""Key under which a context keeps the names of the fields that ``--set`` has filled."""
+"""Key under which a context keeps the names of the fields that were given by ``--set``."""
 
 Run = TypeVar("Run", bound=Callable[..., None])
 Kind = TypeVar("Kind")
@@ -37,10 +37,11 @@ Settings: TypeAlias = Annotated[
 
 
 class Fills:
-    """Marks an option that fills arguments of the library that have other names.
+    """Mark of an option that fills arguments of the library that have other names.
 
-    Those that begin with ``n_`` or end with ``_s`` beside the name of the option need no mark. `parts`: what
-    is typed in the value of the option, as ``size`` of ``--limit 'size<=7'``, for each of several arguments.
+    An argument whose name is the option's name with ``n_`` in front, or ``_s`` at the end, needs no mark.
+    `parts`: for each of several arguments, its part of the option's value, such as ``size`` of ``--limit
+    'size<=7'``.
     """
 
     def __init__(self, *arguments: str, **parts: str) -> None:
@@ -48,7 +49,7 @@ class Fills:
 
 
 def typed(field: str) -> str:
-    """Return the typed name of a field.
+    """Return the name under which a user types a field.
 
     >>> typed("n_points"), typed("solve_limit_s")
     ('points', 'solve-limit')
@@ -58,7 +59,7 @@ def typed(field: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """A field that is typed as NAME=VALUE: its type, its sentence for the help, and the name."""
+    """Field that is typed as NAME=VALUE: its type, its sentence for the help, and the name."""
 
     hint: Any
     told: str
@@ -68,9 +69,9 @@ class Setting:
 def hints_of(kind: type) -> dict[str, Any]:
     """Return the annotated types of a dataclass, as the command reads them.
 
-    A field that is marked as an option of its own is one, of the text that is typed for it. A dataclass may
-    have further marks of fields that it inherits (``MARKS``), or words of those that are typed with ``--set``
-    here (``AS_SETTINGS``).
+    The type of a field that is marked as an option is the type of the typed text. A dataclass may have
+    further marks for inherited fields (``MARKS``), or the words of fields that are typed with ``--set``
+    (``AS_SETTINGS``).
     """
     hints = get_type_hints(kind, include_extras=True)
     for name, marks in getattr(kind, "MARKS", {}).items():
@@ -88,12 +89,12 @@ def hints_of(kind: type) -> dict[str, Any]:
 
 
 def _as_typed(hint: Any) -> Any:
-    """Return the type of what is typed: text, where a value may be text."""
+    """Return the type of the text that a user types for a hint; str if a value may be text."""
     return str if str in get_args(hint) else hint
 
 
 def option_fields(kind: type) -> list[dataclasses.Field[Any]]:
-    """Return the fields of a dataclass that the command has as options: those with a help."""
+    """Return the fields of a dataclass that are options of the command: the fields with a help."""
     hints = hints_of(kind)
     return [
         one
@@ -103,7 +104,7 @@ def option_fields(kind: type) -> list[dataclasses.Field[Any]]:
 
 
 def setting_fields(kind: type) -> dict[str, Setting]:
-    """Return the settings of a dataclass, by the names of the fields."""
+    """Return the settings of a dataclass, by the name of the field."""
     found = {}
     for field, hint in hints_of(kind).items():
         told = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, str)]
@@ -113,9 +114,10 @@ def setting_fields(kind: type) -> dict[str, Setting]:
 
 
 def as_settings(title: str, kinds: Sequence[type], *, but: Container[str] = ()) -> type:
-    """Return a dataclass with the fields of several, but for some, each of which is typed with ``--set``.
+    """Return a dataclass with the fields of several dataclasses, each typed with ``--set``.
 
-    Its values are those of `kinds` by default; :func:`of_settings` reads them back.
+    The default values are the defaults of `kinds`; :func:`of_settings` reads the values back. `but`: names of
+    fields to leave out.
     """
     made = {}
     for kind in kinds:
@@ -129,7 +131,7 @@ def as_settings(title: str, kinds: Sequence[type], *, but: Container[str] = ()) 
 
 
 def options_of_methods(kind: type, methods: Iterable[str]) -> dict[str, type]:
-    """Return a dataclass for each method: the settings of an estimator's dataclass that it has."""
+    """Return a dataclass for each method: the fields of an estimator's dataclass that the method uses."""
     words = setting_fields(kind)
     fields = [one for one in dataclasses.fields(kind) if one.name in words]
     return {
@@ -147,7 +149,7 @@ def options_of_methods(kind: type, methods: Iterable[str]) -> dict[str, type]:
 
 
 def of_settings(kind: type[Kind], settings: Mapping[str, Any], **others: Any) -> Kind:
-    """Return a dataclass with the settings that are fields of it, and with other fields by name."""
+    """Return a dataclass filled with the settings that are its fields, and with fields given by name."""
     names = {one.name for one in dataclasses.fields(kind)}  # type: ignore[arg-type]  # a dataclass
     return kind(**{name: value for name, value in settings.items() if name in names}, **others)
 
@@ -157,11 +159,12 @@ def read_settings(
 ) -> dict[str, Any]:
     """Read every ``--set`` of a command, by the names of the fields.
 
-    The last one of a name counts, but pairs add up: ``default=cost=0`` and ``default=defects=1``. Raises
-    BadInputError if no method has such an option, or the value is of another type. Of a `command`, the
-    sentence names the option that takes what was typed.
+    Of several values for a name the last counts, but pairs add up: ``default=cost=0`` and
+    ``default=defects=1``. Raises BadInputError if no method has the option, or the value has another type.
+    With `command`, the message names an option of the command that takes the typed text.
 
-    `kinds`: the dataclass of each method. A name may have a method before it, ``solrep.rule``, and keeps it.
+    `kinds`: the dataclass of each method. A name may begin with a method, as in ``solrep.rule``, and keeps
+    the method.
     """
     found: dict[str, Any] = {}
     for name, text in read_pairs(texts or (), "set"):
@@ -189,7 +192,7 @@ def read_settings(
 
 
 def _own_option(name: str, command: Any) -> str:
-    """Say which option of the command takes what was typed as a setting, or ""."""
+    """Return a sentence on the command's option that takes a text typed as a setting; else ""."""
     option = "" if command is None else options_of(command).get(name.replace("-", "_"), "")
     if option == f"--{name}":
         return f" Write {option} VALUE."
@@ -215,7 +218,7 @@ def _value(text: str, hint: Any, name: str) -> Any:
 
 
 def options_of(command: Any) -> dict[str, str]:
-    """Return the typed names of the parameters and settings of a command, by the names in Python of each."""
+    """Return the typed names of a command's parameters and settings, by their names in Python."""
     kinds = settings_of(command)
     settings = {
         field: f"--set {one.name}" for kind in kinds.values() for field, one in setting_fields(kind).items()
@@ -235,7 +238,7 @@ def options_of(command: Any) -> dict[str, str]:
 
 
 def having(settings: Callable[[], Mapping[str, type[Any]]]) -> Callable[[Run], Run]:
-    """Return the mark of a command whose methods have these dataclasses."""
+    """Return a decorator that notes the dataclasses of a command's methods."""
 
     def mark(command: Run) -> Run:
         own = getattr(command, "settings", dict)
@@ -246,13 +249,13 @@ def having(settings: Callable[[], Mapping[str, type[Any]]]) -> Callable[[Run], R
 
 
 def settings_of(command: Any) -> Mapping[str, type]:
-    """Return the dataclass of each method of a command; they are loaded when they are requested."""
+    """Return the dataclass of each method of a command; the dataclasses are loaded by this call."""
     load = getattr(command.callback, "settings", None)
     return load() if load is not None else {}
 
 
 def setting_forms(command: Any) -> dict[str, str]:
-    """Return the names that may be typed in ``--set NAME=VALUE`` of a command, with the form of VALUE."""
+    """Return the names that a user may type in ``--set NAME=VALUE``, each with the form of its value."""
     found = [one for kind in settings_of(command).values() for one in setting_fields(kind).values()]
     kinds = {one.name: {*(get_args(one.hint) or (one.hint,))} - {type(None)} for one in found}
     return {
@@ -262,12 +265,12 @@ def setting_forms(command: Any) -> dict[str, str]:
 
 
 def note_settings(context: typer.Context, options: object) -> None:
-    """Let the facts of a run have the options of its method, also those that were not typed."""
+    """Add the options of a run's method to its facts, including options that were not typed."""
     context.params |= {field: getattr(options, field) for field in setting_fields(type(options))}
 
 
 def typed_value(default: Any) -> str:
-    """Return the typed form of a value."""
+    """Return a value in the form in which a user types it."""
     return {True: "yes", False: "no"}[default] if isinstance(default, bool) else str(default)
 
 
@@ -292,7 +295,7 @@ def read_pairs(texts: Sequence[str], option: str) -> list[tuple[str, str]]:
 
 
 def read_pair_list(text: str, option: str) -> list[tuple[str, str]]:
-    """Read ``NAME=VALUE,NAME=VALUE``; a number with a decimal comma is refused as such."""
+    """Read ``NAME=VALUE,NAME=VALUE``; refuse a number with a decimal comma, with a message that says so."""
     parts = text.split(",")
     for before, part in pairwise(parts):
         if re.fullmatch(r".*=\s*[-+]?[\d.]+\s*", before) and re.fullmatch(r"\s*\d+\s*", part):
@@ -317,12 +320,13 @@ def read_numbers(text: str, option: str) -> dict[str, float]:
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has every field with a help of its dataclass parameters as an option of its own.
+    """Return a command with one option for each field with a help of its dataclass parameters.
 
-    Such a parameter must be keyword-only, and the dataclass needs nothing but its fields. The command line
-    shows the options in the order of the fields, with their annotations and defaults. A field that two
-    have in common is one option, which both get. Fields that are settings are typed as ``--set NAME=VALUE``.
-    A command whose methods have settings too takes these, as read, by a parameter called ``settings``.
+    A dataclass parameter must be keyword-only, and its dataclass is made from its fields alone. The command
+    line shows the options in the order of the fields, with the fields' annotations and defaults. A field that
+    two dataclasses share is one option, whose value both get. Fields that are settings are typed as ``--set
+    NAME=VALUE``. A command whose methods have settings receives the read settings in a parameter named
+    ``settings``.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -394,18 +398,18 @@ NONE: Mapping[str, tuple[type, ...]] = {}
 
 
 def needs(name: str, value: str = "") -> Needs:
-    """Return the mark of what belongs to another parameter, which has to be given."""
+    """Return the mark of an option that has an effect only if another parameter is given."""
     example = f"{name}={value!r}" if value else f"{name}=True"
     return Needs(f"`{name}`", lambda given: bool(given[name]), f"add `{example}`")
 
 
 def excludes(name: str) -> Needs:
-    """Return the mark of what a run with another parameter has no use for."""
+    """Return the mark of an option that has no effect if another parameter is given."""
     return Needs(f"`{name}`", lambda given: not given[name], verb="cannot be used with")
 
 
 def unmet(hints: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[tuple[str, Needs]]:
-    """Return the parameters whose options need a missing value, with its name."""
+    """Yield each parameter whose option has an unmet need, with the need."""
     for name, hint in hints.items():
         for mark in getattr(hint, "__metadata__", ()):
             if isinstance(mark, Needs) and not mark.met(values):
@@ -413,7 +417,7 @@ def unmet(hints: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[tuple
 
 
 def refuse_unmet(kind: type, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-    """Refuse given fields of a dataclass whose needs are not among the values.
+    """Refuse given fields of a dataclass whose needs `values` do not meet.
 
     Raises BadInputError for the first such field.
     """
@@ -425,13 +429,13 @@ def refuse_unmet(kind: type, given: Mapping[str, Any], values: Mapping[str, Any]
 def refuse_unused(
     context: typer.Context, kinds: Mapping[str, tuple[type, ...]] = NONE, chosen: str = ""
 ) -> None:
-    """Refuse options that the user gave and the command would not use, also where the value is the default.
+    """Refuse options that the user gave and the command would not use, even with the default value.
 
-    Raises BadInputError if an option was given in vain; the sentence names all that belong to the same.
+    Raises BadInputError for such an option; the message names all given options of the same kind.
 
-    `context`: of the running command, with the values of its parameters and where each came from. `kinds`:
-    what the command can do, as the user calls it, and the dataclasses whose fields are used then. A field of
-    another one is refused. Options that are in none of them are always used.
+    `context`: context of the running command, with the value and the source of each parameter. `kinds`: kinds
+    of run in words, each with the dataclasses whose fields it uses. `chosen`: kind of this run; a field of
+    another kind's dataclass is refused. Options in none of the dataclasses are always used.
     """
     used = {one.name for kind in kinds.get(chosen, ()) for one in dataclasses.fields(kind)}
     owners: dict[str, dict[str, None]] = {}
@@ -463,7 +467,7 @@ def _in_vain(options: Sequence[str], mark: Needs) -> BadInputError:
 
 
 def is_given(context: typer.Context, option: str) -> bool:
-    """Whether the user gave a parameter, be it with the value that is the default."""
+    """Return whether the user gave a parameter, possibly with the default value."""
     if option in context.meta.get(GIVEN, ()):
         return True
     source = context.get_parameter_source(option)

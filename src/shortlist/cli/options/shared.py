@@ -1,7 +1,6 @@
-"""Options of several commands: one flag, one type, one beginning of the help, one meaning.
+"""Options shared by several commands: each has one flag, one type, one help and one meaning.
 
-An option that needs a word more in one command begins its help as the alias here does, and a test compares
-them.
+If a command needs more words for an option, its help begins with the help here; a test compares both.
 """
 
 import contextlib
@@ -40,7 +39,7 @@ JOBS = Fills("n_jobs")
 
 
 def read_workers(given: int | str) -> int | str:
-    """Return a number of workers, or what else was given, which :func:`check_shared` looks at."""
+    """Return a number of workers; return other text unchanged, for the check in :func:`check_shared`."""
     try:
         return int(given)
     except ValueError:
@@ -94,11 +93,11 @@ WorkersOrAddress: TypeAlias = Annotated[
 MethodSeed: TypeAlias = Annotated[
     int | None, typer.Option(show_default="0", help=SEED), Fills("random_state")
 ]
-"""Default: what the method has."""
+"""Seed of a method; by default the method's own."""
 MethodWorkers: TypeAlias = Annotated[
     Any, typer.Option(parser=read_workers, metavar="N|ADDRESS", show_default="1", help=WORKERS), JOBS
 ]
-"""Likewise."""
+"""Number of workers of a method; by default the method's own."""
 Data: TypeAlias = Annotated[
     str | None, typer.Option(help="Folder with data sets that is searched first."), Fills("folder")
 ]
@@ -109,12 +108,12 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON ob
 
 
 def own_or_address(workers: int | str | None) -> int | str:
-    """Return a number of threads of this machine, by default one for every core, or a scheduler's address."""
+    """Return a number of threads, or a scheduler's address; by default one thread per core."""
     return -1 if workers is None else workers
 
 
 def output(what: str) -> Any:
-    """Return the option of a file to write, whose help says what it will hold."""
+    """Return the option of a file to write; `what`: the content of the file, for the help."""
     return typer.Option(help=f"File to write: {what}")
 
 
@@ -165,7 +164,7 @@ class TableOptions:
     decimal: Decimals = None
 
     def read(self, table: str, notes: list[str]) -> "LearningTable":
-        """Read features and classes; what a user should know of them is added to `notes`."""
+        """Return features and classes; `notes` receives facts about the table that a user should know."""
         from shortlist.tables.learning import read_table, split_target
 
         return split_target(
@@ -213,8 +212,8 @@ class MeasureOptions:
 class RunOptions:
     """Options of every command that learns from a table.
 
-    Without `workers` threads take every core, and comparisons run in this process: starting others takes
-    longer than small comparisons do.
+    Without `workers`, threads use every core, and comparisons run in this process, as starting other
+    processes takes longer than a small comparison.
     """
 
     seed: Seed = 0
@@ -238,7 +237,10 @@ class StudyOptions:
 
     @contextlib.contextmanager
     def opened(self, context: typer.Context) -> Iterator["Study"]:
-        """Yield the study, note what was asked, and say what it gave; without a file it keeps nothing."""
+        """Yield the study; note the command line, and say which results the study already has.
+
+        Without a file the study stores nothing.
+        """
         from shortlist.runs import NO_STUDY, open_study
 
         if self.study is None:
@@ -290,7 +292,7 @@ class PromiseOptions(PromiseSettings):
 
 
 def no_class(y: Any) -> str | None:
-    """Return the label of rows without an answer; None where classes are words, as the library has one."""
+    """Return the label of rows without an answer; None if classes are words, for the library's default."""
     return None if y.dtype.kind == "O" else "REJECT"
 
 
@@ -301,9 +303,9 @@ def time_limit_in(given: Mapping[str, Any]) -> float | None:
 
 
 def check_shared(given: Mapping[str, Any]) -> None:
-    """Refuse shared options that are out of range whatever the files hold.
+    """Refuse shared options that are out of range for any content of the files.
 
-    `given`: the values of the command's parameters; those that are missing or None are passed over.
+    `given`: the values of the command's parameters; a parameter that is missing or None is not checked.
     """
     from shortlist._validation import as_count, as_positive_seconds, as_seed
     from shortlist.runs.workers import as_where

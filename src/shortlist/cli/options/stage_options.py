@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 METHODS = ("auto", "emsco", "enumerate", "windows")
 OPPONENTS = ("greedy-miser", "cstc", "astc", "co-t", "cact-lasso", "single", "lightgbm", "l1-path")
-"""Methods that only ``shortlist compare`` has."""
+"""Names of methods that only ``shortlist compare`` has."""
 USUAL_OBJECTIVES = "coverage,conclusive_accuracy,acquisition_cost"
 USUAL_CONFIDENCE = 0.75
 AUTO_SECONDS = 60.0
-"""Time limit of the method ``auto`` where none is given: other methods have an end of their own."""
+"""Time limit in seconds of the method ``auto`` if none is given; other methods end by themselves."""
 LOGISTIC = "logistic"
 """Default classifier of every stage."""
 
@@ -78,7 +78,7 @@ class PriceOptions:
 
 
 def measured(objective: str) -> Needs:
-    """Return the mark of what only one objective uses."""
+    """Return the mark of an option that only one objective uses."""
     return Needs(
         f"the objective {objective}",
         lambda given: objective in stage_objective_names(given["objectives"] or USUAL_OBJECTIVES),
@@ -122,7 +122,7 @@ class GoalOptions(GoalSettings):
     ] = None
 
     def arguments(self, labels: Any) -> dict[str, Any]:
-        """Return the options by the names that the library has for them."""
+        """Return the options by the names of the library's arguments."""
         return {
             "objectives": stage_objective_names(self.objectives),
             "pick": point_or_rule(str(self.pick)),
@@ -134,7 +134,10 @@ class GoalOptions(GoalSettings):
         }
 
     def prices_of_errors(self) -> dict[str, Any]:
-        """Return the prices of errors and of a person; without either stages reject unsure rows."""
+        """Return the prices of errors and of a person; empty if neither is given.
+
+        Without these prices stages reject unsure rows.
+        """
         from shortlist.cli.options.panel_options import read_final
         from shortlist.errors import BadInputError
 
@@ -173,7 +176,7 @@ class StageClassifierOptions:
     ] = None
 
     def arguments(self) -> dict[str, Any]:
-        """Return the options by the names that the library has for them."""
+        """Return the options by the names of the library's arguments."""
         from shortlist.multistage.subclassifiers.foreign_subclassifiers import stage_classifier
 
         return {"subclassifier": stage_classifier(self.subclassifier, self.ensemble_size)}
@@ -217,7 +220,7 @@ class StageSearchOptions(SearchSettings):
     ] = None
 
     def evolution(self, paper: "Preset | None") -> "EmscoOptions":
-        """Return the preset's parameters of the evolution, with those that were given."""
+        """Return the parameters of the evolution: given values, else the preset's."""
         from dataclasses import replace
 
         from shortlist.multistage.search.emsco import EmscoOptions
@@ -231,7 +234,7 @@ class StageSearchOptions(SearchSettings):
         return replace(start, **{name: value for name, value in given.items() if value is not None})
 
     def arguments(self, method: str, paper: "Preset | None") -> dict[str, Any]:
-        """Return the options by the names that the library has for them."""
+        """Return the options by the names of the library's arguments."""
         method = stage_method(method, self.recall, self.rules)
         own = {one.name: getattr(self, one.name) for one in fields(SearchSettings)}
         if self.time_limit_s is None and method == "auto":
@@ -244,7 +247,7 @@ class StageSearchOptions(SearchSettings):
 
 
 def check_stage_method(method: str) -> None:
-    """Refuse a method that there is not, and opponents, which have no front."""
+    """Refuse an unknown method, and methods of ``shortlist compare``, which have no front."""
     from shortlist._validation import as_choice
     from shortlist.papers import refuse_opponent
 
@@ -253,7 +256,7 @@ def check_stage_method(method: str) -> None:
 
 
 def check_stage(given: Mapping[str, Any]) -> None:
-    """Refuse options that are wrong for any table."""
+    """Refuse options that are wrong for every table."""
     from shortlist._validation import as_choice, as_count
     from shortlist.multistage.search.stage_objectives import check_objectives
     from shortlist.multistage.subclassifiers.foreign_subclassifiers import STAGE_KINDS
@@ -269,7 +272,7 @@ def check_stage(given: Mapping[str, Any]) -> None:
 
 
 def point_or_rule(pick: str) -> int | str:
-    """Return the point that predicts, by its number or a rule."""
+    """Return the point that predicts, as a number or as the name of a rule."""
     from shortlist.cli.options.points import read_pick
     from shortlist.multistage.predict.point_choice import PICKS
 
@@ -277,7 +280,7 @@ def point_or_rule(pick: str) -> int | str:
 
 
 def stage_objective_names(text: str) -> list[str]:
-    """Return the names in ``--objectives``; those of attributes as the file of prices has them."""
+    """Return the names in ``--objectives``; an attribute is named as in the file of prices."""
     from shortlist.multistage.search.stage_objectives import OBJECTIVES
 
     plain = [(name, name.replace("-", "_")) for name in read_names(text)]
@@ -285,7 +288,7 @@ def stage_objective_names(text: str) -> list[str]:
 
 
 def with_limited(objectives: Sequence[str], limits: Sequence[str]) -> list[str]:
-    """Return objectives with what is limited for every row, such as ``max hours``.
+    """Return the objectives, then the quantities limited for every row, such as ``max hours``.
 
     >>> with_limited(["coverage"], ["max hours<=8"])
     ['coverage', 'max hours']
@@ -302,7 +305,10 @@ def with_limited(objectives: Sequence[str], limits: Sequence[str]) -> list[str]:
 
 
 def stage_method(method: str, recall: int | None, rules: str | None = None) -> str:
-    """Return the method that finds the front; recall needs the complete one, and rules are evolution's."""
+    """Return the method that finds the front.
+
+    `recall` needs ``enumerate``; with ``auto``, `rules` need ``emsco``.
+    """
     from shortlist.errors import BadInputError
 
     if recall is None:
@@ -318,7 +324,7 @@ def read_prices(
 ) -> "FeatureCosts":  # fmt: skip
     """Return prices from the file, else from the preset, else 1 each.
 
-    Those of dropped columns are passed over. Of `objectives` those that are unknown must be in the file.
+    Prices of dropped columns are ignored. Unknown names among `objectives` must be columns of the file.
     """
     from shortlist._words import all_of
     from shortlist.errors import BadInputError
@@ -360,7 +366,7 @@ def read_prices(
 
 
 def read_confidence(text: str | None, paper: "Preset | None", labels: Any) -> float | dict[Any, float]:
-    """Read p̂, one number or one per class."""
+    """Read the threshold p̂: one number, or one number per class."""
     from shortlist.errors import BadInputError
 
     if text is None:
@@ -376,9 +382,9 @@ def read_confidence(text: str | None, paper: "Preset | None", labels: Any) -> fl
 
 
 def as_label(text: str, labels: Any) -> Any:
-    """Return the class by its text.
+    """Return the class of a text.
 
-    An unknown one stays text and is refused later, with the classes.
+    An unknown text stays text; a later check refuses it and lists the classes.
     """
     import numpy as np
 
@@ -386,7 +392,7 @@ def as_label(text: str, labels: Any) -> Any:
 
 
 def read_penalties(texts: Sequence[str], labels: Any) -> dict[Any, float] | None:
-    """Read the penalties on errors, per class, in accuracy."""
+    """Read the penalties on errors about each class, for the objective of accuracy."""
     from shortlist.errors import BadInputError
 
     numbers: dict[Any, float] = {}

@@ -1,4 +1,4 @@
-"""Options of ``shortlist verify``, by what is rechecked."""
+"""Options of ``shortlist verify``, for a recheck of a model and of a front."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,4 +49,4 @@ class FrontRecheck:
 
 
 KINDS: dict[str, tuple[type, ...]] = {"a model": (EnsembleCheck,), "a front": (FrontRecheck,)}
-"""Kinds of check of verify, and the dataclasses of the options that each uses."""
+"""Kinds of recheck, with the dataclasses whose options each kind uses."""

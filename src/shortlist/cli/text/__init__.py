@@ -1,1 +1,1 @@
-"""Output of commands, for people and for programs."""
+"""Output of commands, for people and as JSON."""

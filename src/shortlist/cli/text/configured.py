@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 MOST_LINES = 20
-"""Number of lines on a contradiction on the first screen, and of points with details."""
+"""Largest number of lines on a contradiction on the first screen, and of points printed with details."""
 
 MOST_CHANGES = 6
-"""Number of changes on the first screen, each of which is enough."""
+"""Largest number of alternative changes on the first screen."""
 
 
 def configured_facts(answer: "Configured", asked: "AskedQuestion") -> dict[str, Any]:
-    """Return the facts of every command, and those of product lines alone."""
+    """Return the facts that every command has, and the facts of product lines."""
     from shortlist.cli.text.front_text import empty_notes, front_facts
 
     front, labels = answer.front, asked.line.labels
@@ -47,7 +47,7 @@ def configured_facts(answer: "Configured", asked: "AskedQuestion") -> dict[str, 
 
 
 def _changes(found: "Relaxations | None") -> dict[str, Any]:
-    """Return sets of changes that suffice each, and changes that do not suffice alone."""
+    """Return the sets of changes that each lead to a product, and changes that do not suffice alone."""
     if found is None:
         return {"enough": [], "not_enough": []}
     return {
@@ -57,7 +57,7 @@ def _changes(found: "Relaxations | None") -> dict[str, Any]:
 
 
 def advice_lines(found: "Relaxations | None", *, details: bool) -> list[str]:
-    """Say the changes of the question after which a product is left; only tried ones."""
+    """Return lines on changes of the question that lead to a product; only changes that were tried."""
     if found is None:
         return []
     if found.empty:
@@ -83,7 +83,7 @@ def advice_lines(found: "Relaxations | None", *, details: bool) -> list[str]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value for JSON: None for infinity and NaN."""
+    """Return a value in a form for JSON: None for infinity and NaN."""
     if isinstance(value, dict):
         return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -100,7 +100,7 @@ def print_configured(
     page: Path | None = None,
     details: bool,
 ) -> None:
-    """Print the answer for people."""
+    """Print the answer of configure for people."""
     implied = answer.implied
     more = [
         listed(f"Required features imply {len(numbers)} more {what}: ", names, most_lines=1, details=details)
@@ -129,8 +129,8 @@ def print_found(
 ) -> None:
     """Print the point to take, the proof, the written files, and the next step.
 
-    `none`: the lines of a front without points. `more`: what else follows from what was asked. `page`: where
-    a page of it was written.
+    `none`: lines for a front without points. `more`: lines on further consequences of the question. `page`:
+    path of the written page, if any.
     """
     from shortlist.cli.text.front_text import (
         empty_notes,
@@ -170,7 +170,7 @@ def print_found(
 
 
 def _next(front: "Front", saved: Path | None, page: Path | None, point: int) -> str:
-    """Say how to look at other points, or how to keep the only one."""
+    """Return advice on how to look at other points, or how to keep the only point."""
     alone = len(front) == 1
     if saved is None:
         ways = [f"--out FRONT.parquet keeps {'the point and its proof' if alone else 'all points'}"]
@@ -185,14 +185,14 @@ def _next(front: "Front", saved: Path | None, page: Path | None, point: int) -> 
 
 
 NARROW = ", or narrow the question with --limit, --select and --deselect"
-"""Advice for product lines where no program was solved in time."""
+"""Advice for product lines if no program was solved within the time limit."""
 
 SPREAD_POINTS = 60
-"""Reference points that are advised where a complete front takes too long."""
+"""Number of reference points to advise if a complete front takes too long."""
 
 
 def next_lines(front: "Front") -> list[str]:
-    """Advise on the next step after a limit ended a complete method, with its expected time."""
+    """Return advice on the next step after a limit ended a complete method, with the step's expected time."""
     from shortlist.results.front import PROGRAM
 
     n_programs = front.extras.get("n_programs")
@@ -211,7 +211,7 @@ def next_lines(front: "Front") -> list[str]:
 
 
 def work_lines(front: "Front") -> list[str]:
-    """Say the work of the methods that find a part of the front."""
+    """Return lines on the work of a method that finds a part of the front."""
     from shortlist.results.front import PROGRAM
 
     extras, lines = front.extras, []
@@ -225,7 +225,10 @@ def work_lines(front: "Front") -> list[str]:
 
 
 def _reference_points(front: "Front", thing: str) -> str:
-    """Say the number of SolRep's reference points, and their outcomes; `thing`: the noun for its finds."""
+    """Return a sentence on SolRep's number of reference points, and their outcomes.
+
+    `thing`: noun for a point that SolRep finds.
+    """
     extras = front.extras
     n, repeated, unproved = (
         extras[name] for name in ("n_reference_points", "n_without_program", "n_unproved")

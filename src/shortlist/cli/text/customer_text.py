@@ -1,4 +1,4 @@
-"""Customers and their products for commands: on the screen, in JSON and in a table."""
+"""Customers and their products as output of commands: on the screen, in JSON and in a table."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -26,7 +26,7 @@ FEW_CUSTOMERS = 12
 
 
 def service_facts(service: "Service") -> dict[str, Any]:
-    """Return the JSON on customers and their products."""
+    """Return the facts for JSON on customers and their products."""
     names = [goal.name for goal in service.objectives]
     found = {
         "products": [
@@ -58,7 +58,7 @@ def service_facts(service: "Service") -> dict[str, Any]:
 
 
 def service_rows(service: "Service") -> "tuple[list[str], list[list[Cell]]]":
-    """Return a row for each customer: her product with its values, what is given up, and what is chosen."""
+    """Return headings, and a row for each customer: product, values, wishes given up, and choices."""
     goals = [f"objective: {goal.sense} {goal.name}" for goal in service.objectives]
     features = [f"feature: {name}" for name in service.candidates]
     header = ["customer", "product", *goals, "wishes", "given up", "gives up", "regret", *features]
@@ -89,8 +89,8 @@ def service_answer(
 ) -> CommandAnswer:
     """Write customers and their products, and return the answer.
 
-    `files`: table and page, each perhaps None. `facts`: facts on the question, for JSON. `front`: the front
-    that they are served from, if any. `more`: parts of the page behind those of the customers.
+    `files`: paths of a table and of a page, each possibly None. `facts`: facts on the question, for JSON.
+    `front`: front of the products, if any. `more`: parts of the page after the parts about the customers.
     """
     from shortlist.tables.spreadsheets import save_rows
 
@@ -105,7 +105,7 @@ def service_answer(
 
 
 def print_service(service: "Service", front: "Front | None" = None, *, details: bool = False) -> None:
-    """Print how many customers find all their wishes, their products, and who gives up what."""
+    """Print the number of customers whose wishes are all met, their products, and the wishes given up."""
     sentences = service_sentences(service, front)
     print_lines(sentences)
     print()

@@ -1,4 +1,4 @@
-"""Texts on two points side by side, and on a front before and now."""
+"""Texts on two points side by side, and on a front before and after a change."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,16 +15,18 @@ from shortlist.results.proof import ProofKind
 from shortlist.tables.spreadsheets import Cell
 
 MOST_SHOWN = 20
-"""Largest number of points printed of each fate, with details."""
+"""Largest number of points of each fate that are printed with details."""
 
 MOST_VALUES, MOST_CHOICES = 9, 8
-"""Lines on objectives and on choices where two points are compared."""
+"""Largest numbers of lines on objectives and on choices when two points are compared."""
 
 PROMISED = "promised"
 """Name, in the extras of a front and as a column, of the mark of points with a promise."""
 
 MOST_SPACED = 3
-"""Headings that have a line before them; more of them have a point each, to fit on the screen."""
+"""Largest number of headings with a blank line before each; more headings are printed without, to fit on the
+screen.
+"""
 
 MEANINGS = {
     Fate.CHANGED: "the same choice, with other values",
@@ -33,11 +35,11 @@ MEANINGS = {
     Fate.GONE: "neither the choice nor anything as good as it was is listed",
     Fate.NEW: "neither the choice nor the values were listed",
 }
-"""Meanings of the fates of points; that of one that is the same needs no words."""
+"""Meaning of each fate of a point; an unchanged point needs no words."""
 
 
 def side_by_side(front: Front, first: int, second: int) -> dict[str, Any]:
-    """Return the differences between two points, and their price."""
+    """Return the facts on the differences between two points, and on the price of a change."""
     return {
         "points": [first, second],
         PROMISED: [_promised(front, point) for point in (first, second)],
@@ -47,7 +49,7 @@ def side_by_side(front: Front, first: int, second: int) -> dict[str, Any]:
 
 
 def side_by_side_lines(front: Front, first: int, second: int, *, details: bool = False) -> list[str]:
-    """Say the differences between two points: each objective, then the choice."""
+    """Return lines on the differences between two points: first each objective, then the choice."""
     changes = point_changes(front, first, second)
     rows = [
         (f"{goal.sense} {goal.name}", *(number_text(front.values[point, place]) for point in (first, second)),
@@ -86,14 +88,14 @@ def _stage(stage: int) -> str:
 
 
 def _change(goal: Objective, by: float) -> str:
-    """Say how a value changes, such as ``-22 (better)``."""
+    """Return the change of a value in words, such as ``-22 (better)``."""
     if not by:
         return "the same"
     return f"{'+' if by > 0 else ''}{number_text(by, 6)} ({'better' if by * goal.sign < 0 else 'worse'})"
 
 
 def difference_facts(before: Front, now: Front, fates: Sequence[PointFate]) -> dict[str, Any]:
-    """Return the JSON of a difference of fronts."""
+    """Return the facts for JSON on the difference of two fronts."""
     return {
         "before": front_facts(before),
         "now": front_facts(now),
@@ -115,13 +117,13 @@ def difference_facts(before: Front, now: Front, fates: Sequence[PointFate]) -> d
 
 
 def _promised(front: Front, point: int | None) -> bool | None:
-    """Return whether something is promised about a point; None where that was not asked."""
+    """Return whether a point keeps a promise; None if no promise was requested."""
     promised = front.extras.get(PROMISED)
     return None if promised is None or point is None else bool(promised[point])
 
 
 def _yes(front: Front, point: int | None) -> str:
-    """Return whether something is promised about a point, in a word; nothing where that was not requested."""
+    """Return whether a point keeps a promise, in a word; empty if no promise was requested."""
     return {None: "", True: "yes", False: "no"}[_promised(front, point)]
 
 
@@ -132,7 +134,7 @@ def counts_of(fates: Sequence[PointFate]) -> dict[str, int]:
 
 
 def difference_notes(before: Front, now: Front) -> list[str]:
-    """Say the limits of a difference of fronts, where one of them may lack points."""
+    """Return notes on the limits of a comparison of fronts, if a front may lack points."""
     cut = [
         word
         for word, front in (("of before", before), ("of now", now))
@@ -145,7 +147,7 @@ def difference_notes(before: Front, now: Front) -> list[str]:
 
 
 def _tied_lines(fates: Sequence[PointFate]) -> list[str]:
-    """Say the limits of a difference of fronts among choices with equal values."""
+    """Return lines on choices with equal values, of which a front holds one only."""
     if not any(one.fate in {Fate.DOMINATED, Fate.GONE, Fate.NEW} for one in fates):
         return []
     return [
@@ -192,7 +194,7 @@ def print_differences(
 
 
 def _taken_lines(before: Front, now: Front, fates: Sequence[PointFate]) -> list[str]:
-    """Advise whether the earlier point to take is still one to take."""
+    """Return advice on whether the earlier point to take is still a point to take."""
     old, new = knee_of(before), knee_of(now)
     if old is None or new is None:
         return []
@@ -241,7 +243,7 @@ def _are_promises(before: Front, now: Front) -> bool:
 
 
 def _now(before: Front, now: Front, point: int) -> list[float]:
-    """Return the values of a point of now, in the order of the objectives of before."""
+    """Return the values of a point of the present front, in the order of the earlier front's objectives."""
     values: list[float] = now.values[point, [now.names.index(name) for name in before.names]].tolist()
     return values
 

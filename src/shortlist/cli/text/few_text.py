@@ -1,4 +1,4 @@
-"""Facts about a few points for `shortlist front pick --few`: on the screen, in JSON and in a table."""
+"""Facts about a few points for `shortlist front pick --few`, on the screen, in JSON and in a table."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def few_facts(front: "Front", found: "FewPoints") -> dict[str, Any]:
-    """Return the JSON on a few points."""
+    """Return the facts for JSON on a few points."""
     return {
         "points": [
             {
@@ -32,7 +32,7 @@ def few_facts(front: "Front", found: "FewPoints") -> dict[str, Any]:
 
 
 def few_rows(front: "Front", found: "FewPoints") -> tuple[list[str], list[list[Cell]]]:
-    """Return the rows of the points as of an exported front, each with the weights that it is best for."""
+    """Return headings and rows of the points as in an exported front, with the weights each suits best."""
     header = front_header(front)
     n = 1 + len(front.objectives)
     chosen = dict(zip(found.points, found.weights, strict=True))
@@ -45,7 +45,7 @@ def few_rows(front: "Front", found: "FewPoints") -> tuple[list[str], list[list[C
 
 
 def print_few(front: "Front", found: "FewPoints", asked: int, *, details: bool = False) -> None:
-    """Print the points, whom each suits, and how much regret fewer points leave."""
+    """Print the points, the weights that each suits, and the regret that fewer points leave."""
     print_lines(few_sentences(front, found, asked))
     table = few_table(front, found).lines()
     if not details:

@@ -1,4 +1,4 @@
-"""The recheck of a front as a command: its input and its report."""
+"""Recheck of a front as a command: input and report."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 MOST_SENTENCES = 6
-"""Number of sentences on failed claims on the screen."""
+"""Largest number of sentences on failed claims on the screen."""
 
 
 EXIT_CODES = {"invalid": 1, "counted": 3}
-"""Exit codes where not everything was rechecked."""
+"""Exit codes by status, if some claim failed or was not rechecked."""
 
 
 def failure_lines(failures: Sequence[str]) -> list[str]:
-    """Return the lines on failed claims, as many as fit on the screen."""
+    """Return lines on failed claims, as many as fit on the screen."""
     return cut([f"NOT AS CLAIMED: {sentence}." for sentence in failures], MOST_SENTENCES, "--json has all")
 
 
@@ -142,7 +142,7 @@ def _of_products(
 
 
 def verify_stages(saved: "SavedModel", table: str) -> CommandAnswer:
-    """Fit, search and count the front of a model of stages again."""
+    """Fit, search and count the front of a saved multi-stage classifier again."""
     import warnings
 
     from shortlist.cli.work import long_work
@@ -177,7 +177,7 @@ def verify_stages(saved: "SavedModel", table: str) -> CommandAnswer:
 
 
 def check_facts(found: "FrontCheck") -> dict[str, Any]:
-    """Return the JSON of the command on a recheck."""
+    """Return the facts for JSON on a recheck of a front."""
     search = found.search
     return {
         "status": found.status,

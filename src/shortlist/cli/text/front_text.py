@@ -1,4 +1,4 @@
-"""Texts on a front."""
+"""Texts and facts about a front, shared by commands."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def front_facts(front: Front) -> dict[str, Any]:
-    """Return the JSON on a front that every command has."""
+    """Return the facts for JSON on a front, which every command has."""
     proof = front.proof
     extras = {name: front.extras.get(name) for name in ("promised", "held_out")} if is_staged(front) else {}
     missing = None if proof.missing is None else [finite(value) for value in proof.missing]
@@ -40,7 +40,7 @@ def front_facts(front: Front) -> dict[str, Any]:
 
 
 def front_status(front: Front) -> str:
-    """Return the status that goes with the proof of a front."""
+    """Return the status of the answer that belongs to the proof of a front."""
     complete = front.proof.kind is ProofKind.COMPLETE
     if not len(front):
         return str(Status.INFEASIBLE if complete else Status.UNKNOWN)
@@ -48,7 +48,7 @@ def front_status(front: Front) -> str:
 
 
 def look_at(path: Path) -> str:
-    """Advise on the use of a written front, or nothing for a table, which commands do not read."""
+    """Return advice on the use of a written front; empty for a table, which no command reads."""
     if path.suffix.casefold() in {".csv", ".xlsx"}:
         return ""
     return f"; look at it with: shortlist front show {path} --pick knee"
@@ -57,11 +57,11 @@ def look_at(path: Path) -> str:
 def headline(
     front: Front, *, seconds: float | None = None, why: str = "", behind: str = "", details: bool = True
 ) -> str:
-    """Say the number of points, their proof, and the method that found them.
+    """Return the number of points, the proof, and the method that found the points, in words.
 
-    `front`: with at least one point, or as loaded. `seconds`: what to tell in place of the seconds of the
-    front. `why`: why this method was taken; by default the front says it. `behind`: what stands behind the
-    points. `details`: whether that is told at all.
+    `front`: front with at least one point, or a loaded front. `seconds`: seconds to print in place of the
+    front's seconds. `why`: reason for the method; by default the reason in the front. `behind`: text after
+    the points. `details`: whether method and seconds are printed.
     """
     behind = f", {behind}" if behind else ""
     why = (why or str(front.extras.get("why", ""))) if details else ""
@@ -71,7 +71,7 @@ def headline(
 
 
 def contract(front: Front) -> dict[str, Any]:
-    """Return the JSON of every command that reads a front."""
+    """Return the facts for JSON of every command that reads a front."""
     return {
         "method": front.method,
         "status": front_status(front),
@@ -82,14 +82,15 @@ def contract(front: Front) -> dict[str, Any]:
 
 
 MOST_OBJECTIVES = 8
-"""Objectives of a first screen."""
+"""Largest number of objectives on a first screen."""
 
 
 def range_lines(front: Front, picked: "Pick | None" = None, *, details: bool = True) -> list[str]:
-    """Return a table with a line per objective: the picked point, the simplest alternative, best and worst.
+    """Return table lines, one per objective: the picked point, the simplest alternative, best and worst.
 
-    The simplest alternative is the point that is best in the first objective. Only a complete front tells the
-    best there is; of others it is the best found, with the best that is proved to exist where that is known.
+    The simplest alternative is the point that is best in the first objective. For a complete front, the best
+    value is the best possible. For any other front it is the best value found, with a bound on the best
+    possible value if a bound is known.
     """
     lows, highs = _ranges(front)
     complete = front.proof.kind is ProofKind.COMPLETE
@@ -131,12 +132,12 @@ def _cells(front: Front, point: int) -> list[str]:
 
 
 def _number(front: Front, value: float) -> str:
-    """Return a value as people read it; what was estimated from rows has four digits."""
+    """Return a value as text for people; a value estimated from rows has four digits."""
     return f"{value:.4g}" if is_staged(front) else number_text(value)
 
 
 def some(names: Sequence[str], numbers: Iterable[int], *, most: int = 12) -> str:
-    """Return the first of many names."""
+    """Return the first names in words, at most `most`, with the number of the rest."""
     chosen = [names[i] for i in numbers]
     more = f" and {len(chosen) - most} more" if len(chosen) > most else ""
     return ", ".join(chosen[:most]) + more
@@ -147,7 +148,7 @@ def _ranges(front: Front) -> tuple[list[float], list[float]]:
 
 
 def no_point(front: Front, limits: "Sequence[Limit]") -> str:
-    """Say why no point of a front may be taken; empty where one may."""
+    """Return the reason why no point of a front may be taken; empty if a point may be taken."""
     from shortlist.results.picking import mark_takeable, mark_within, why_none
 
     if mark_takeable(front, limits).any():
@@ -158,7 +159,7 @@ def no_point(front: Front, limits: "Sequence[Limit]") -> str:
 
 
 def is_staged(front: Front) -> bool:
-    """Whether the decisions are stages of features."""
+    """Return whether the decisions of a front are stages of features."""
     from shortlist.results.front import STAGED_METHODS
 
     return front.method in STAGED_METHODS
@@ -171,14 +172,14 @@ def _stages(front: Front, picked: "Pick") -> dict[str, list[str]]:
 
 
 def held_out_facts(front: Front, point: int) -> dict[str, Any] | None:
-    """Return the figures of a point on held-out rows; None where there were none, or it answers no row."""
+    """Return the figures of a point on held-out rows; None without such rows, or if it answers no row."""
     if "held_out" not in front.extras or not front.extras.get("promised", [True] * len(front))[point]:
         return None
     return dict(front.extras["held_out"][point])
 
 
 def pick_facts(front: Front, picked: "Pick") -> dict[str, Any]:
-    """Return one point, and what is chosen for it; of stages also what it does on held-out rows."""
+    """Return facts on a point and its selection; for stages also its figures on held-out rows."""
     chosen = _stages(front, picked) if is_staged(front) else chosen_at(front, picked.index)
     facts: dict[str, Any] = {"rule": picked.rule, "index": picked.index}
     if is_staged(front):
@@ -193,7 +194,10 @@ def pick_facts(front: Front, picked: "Pick") -> dict[str, Any]:
 
 
 def print_points(front: Front, kept: "NDArray[np.bool_]", rows: int) -> None:
-    """Print the points within the limits."""
+    """Print the points within the limits.
+
+    `kept`: mask of these points. `rows`: largest number of points to print.
+    """
     frame = front.to_frame()
     if front.extras.get("calls"):  # of committees
         from shortlist.ensembles.fronts.front_claims import paid_columns
@@ -206,14 +210,14 @@ def print_points(front: Front, kept: "NDArray[np.bool_]", rows: int) -> None:
 
 
 def print_frame(frame: "pd.DataFrame", rows: int) -> None:
-    """Print the first rows of a table of points, and how many there are more."""
+    """Print the first rows of a table of points, and the number of further rows."""
     print(frame.head(rows or len(frame)).to_string(max_cols=MOST_OBJECTIVES, line_width=None))
     if rows and len(frame) > rows:
         print(f"... and {len(frame) - rows:,} more; shortlist front show --rows 0 prints all.")
 
 
 def knee_of(front: Front, limits: "Sequence[Limit]" = ()) -> "Pick | None":
-    """Return the point to take where no other was requested; None where no point may be taken."""
+    """Return the point to take if none is requested; None if no point may be taken."""
     from shortlist.cli.options.points import taken_point, usual_rule
 
     if no_point(front, limits) or not np.isfinite(front.values).all():
@@ -227,11 +231,11 @@ MEANINGS = {
     "as-good": "the cheapest that is at most the margin worse than the best single one",
     "one-se": "the cheapest within one standard error of the best",
 }
-"""Meanings of rules, behind the number of the point that they take."""
+"""Meanings of rules, printed after the number of the point that a rule takes."""
 
 
 def point_lines(front: Front, picked: "Pick", *, advised: bool = False, details: bool = False) -> list[str]:
-    """Say the number of the point and its choice; `advised`: as what to do."""
+    """Return lines on the number of a point and its choice; `advised`: whether as advice."""
     what = f"{'Take point' if advised else 'Point'} {picked.index} of {len(front):,}"
     if len(front) == 1:
         what = "Take the only point" if advised else "The only point"
@@ -270,7 +274,7 @@ def point_lines(front: Front, picked: "Pick", *, advised: bool = False, details:
 
 
 def empty_notes(front: Front) -> list[str]:
-    """Say that a front of products holds the product without features, which some models allow."""
+    """Return a note if a front of products holds the product without features, which some models allow."""
     if is_staged(front) or PROGRAM in front.extras or front.method == COMMITTEES:
         return []
     return [
@@ -281,7 +285,7 @@ def empty_notes(front: Front) -> list[str]:
 
 
 def print_pick(front: Front, picked: "Pick", *, advised: bool = False, details: bool = False) -> None:
-    """Print the selection of a point, its held-out figures if they are known, and its values."""
+    """Print a point's selection, its held-out figures if known, and its values."""
     print_lines(point_lines(front, picked, advised=advised, details=details))
     print()
     if (held := held_out_facts(front, picked.index)) is not None:

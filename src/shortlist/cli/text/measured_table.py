@@ -1,4 +1,4 @@
-"""Results of rules on the test rows, as a table for people and as facts for programs."""
+"""Figures of rules on the test rows, as a table for people and as facts for JSON."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -24,10 +24,10 @@ def print_held_out(
     classes: "Classes | None" = None,
     errors: "NDArray[np.float64] | None" = None,
 ) -> None:
-    """Print figures as :meth:`Figures.as_dict` returns them, a line for each name of what was measured.
+    """Print figures as :meth:`Figures.as_dict` returns them, a line for each name.
 
-    `repeated`: whether repeated choice measured. `classes`: two, whose recall and specificity are printed.
-    `errors`: what each answer costs by class, which is then told in place of the share of right answers.
+    `repeated`: whether repeated choice measured. `classes`: two classes whose recall and specificity are
+    printed. `errors`: cost of each answer by class, printed in place of the share of right answers.
     """
     from shortlist.results.class_shares import cost_of_errors
     from shortlist.results.intervals import with_interval
@@ -56,7 +56,7 @@ def print_held_out(
 
 
 MOST_OF_LABEL = 12
-"""Letters of a class in the head of a column."""
+"""Largest number of letters of a class in the heading of a column."""
 
 
 class Classes(NamedTuple):
@@ -67,7 +67,7 @@ class Classes(NamedTuple):
 
 
 def _print_classes(measured: Mapping[str, Mapping[str, Any]], classes: Classes) -> None:
-    """Print recall, specificity, and the share of misses, a line for each name of what was measured."""
+    """Print recall, specificity, and the share of misses, a line for each name."""
     from shortlist.results.class_shares import class_shares
     from shortlist.results.intervals import with_interval
 
@@ -92,7 +92,7 @@ def _print_classes(measured: Mapping[str, Mapping[str, Any]], classes: Classes) 
 
 
 def print_after_looking(n_rows: int) -> None:
-    """Warn of taking the best of several points by what the test rows say."""
+    """Print a warning against taking the best of several points by their figures on the test rows."""
     print(
         f"If several points are looked at, the figures of the best of them on these {n_rows:,} rows are "
         "optimistic."
@@ -113,23 +113,24 @@ INTERVALS = (
 
 @dataclasses.dataclass(frozen=True)
 class OnSelectionRows:
-    """Number of selection rows that each rule gets right."""
+    """Number of selection rows that each rule answers right."""
 
     right: dict[str, int]
-    """Number of right rows by rule; these rows chose ``pruned`` and ``best_single``."""
+    """Number of right rows by rule; the selection rows also chose the rules ``pruned`` and ``best_single``.
+    """
     n_rows: int
     out_of_fold: bool
-    """Whether classifiers answered there that were fitted without the row's fold."""
+    """Whether the answers on the selection rows come from classifiers fitted without the row's fold."""
     best_single: str
     """Name of the best single classifier."""
 
     @property
     def heading(self) -> str:
-        """Heading above the shares."""
+        """Heading above the shares of right rows."""
         return "out of fold" if self.out_of_fold else "selection"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the shares for JSON, with the interval of ``full``, which these rows did not choose."""
+        """Return the shares for JSON; ``full``, which the selection rows did not choose, has an interval."""
         facts: dict[str, Any] = {
             name: {"accuracy": right / self.n_rows, "n_right": right} for name, right in self.right.items()
         }
@@ -143,7 +144,7 @@ class OnSelectionRows:
         return wilson_interval(self.right["full"], self.n_rows)
 
     def sentences(self) -> list[str]:
-        """Name the best single one, and say what the shares on the selection rows are worth."""
+        """Return sentences on the best single classifier, and on the shares as evidence."""
         low, high = self._interval
         shares = (
             f"Column {self.heading}: accuracy on the {self.n_rows:,} selection rows. These rows chose pruned "
@@ -156,7 +157,7 @@ class OnSelectionRows:
 def print_measured(test: "Mapping[str, Measured]", chose: OnSelectionRows | None = None) -> None:
     """Print the results of rules on the test rows, one line each, with their shares on the selection rows.
 
-    Their intervals follow, and how they differ from the first one.
+    Intervals follow, and the differences of the other rules from the first rule.
     """
     from shortlist.ensembles.measured import NO_ANSWER
     from shortlist.report.page import Table
@@ -209,11 +210,11 @@ def print_measured(test: "Mapping[str, Measured]", chose: OnSelectionRows | None
 
 
 def one_answer_notes(fitted: str | None, test: str | None, *, who: str, rows: str) -> list[str]:
-    """Say that a selection answers one class only, on the rows that it was chosen on or on the test rows.
+    """Return notes if all answers are of one class, on the selection rows or on the test rows.
 
-    `fitted`, `test`: the class that it gives rows that it was chosen on, and test rows; None where it gives
-    several. `who`: what answers, such as ``"the selection"``. `rows`: what the rows are called that it
-    was chosen on.
+    `fitted`, `test`: the only answered class on the selection rows, and on the test rows; None if there are
+    several. `who`: name of the answering rule, such as ``"the selection"``. `rows`: words for the selection
+    rows.
     """
     if fitted is not None and fitted == test:
         return [f"{who} gives no other answer than {fitted!r}, on the {rows} rows and on the test rows."]
@@ -229,7 +230,7 @@ def _shown(name: str) -> str:
 
 
 def _difference(difference: "Difference") -> str:
-    """Say on how many rows only the first rule, and only the other one, is right."""
+    """Return in words how many rows only the first rule, and only the second rule, answers right."""
     if not difference.only_first + difference.only_second:
         return "no row differs"
     verdict = "within chance" if difference.within_chance else "more than chance"

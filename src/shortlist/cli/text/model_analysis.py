@@ -1,4 +1,4 @@
-"""Output of `shortlist model analyse`, `model diff` and `model check`, and the files of the last one."""
+"""Output of `shortlist model analyse`, `model diff` and `model check`, and the files of `model check`."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _MOST_LINES = 12
-"""Number of lines of a list that may be long."""
+"""Largest number of lines of a list that may be long."""
 
 _MEANING = {
     Edit.REFACTORING: "both models have the same products",
@@ -59,11 +59,11 @@ _TOGETHER = (
     "1 set of features that are always selected together",
     "sets of features that are always selected together",
 )
-"""Headings of no finding, of no finding so far, of one and of several."""
+"""Headings for no finding, no finding so far, one finding, and several findings."""
 
 
 def analysis_facts(model: FeatureModel, found: Analysis) -> dict[str, Any]:
-    """Return the JSON of an analysis."""
+    """Return the facts for JSON on an analysis."""
     facts: dict[str, Any] = {
         "method": "satisfiability",
         "status": _status(found),
@@ -132,7 +132,7 @@ def print_analysis(facts: dict[str, Any]) -> None:
 
 
 def _title(n_found: int, words: tuple[str, str, str, str], *, complete: bool) -> str:
-    """Return the heading of some findings; none is a fact only of a complete analysis."""
+    """Return the heading of some findings; that there are none is stated only for a complete analysis."""
     none, none_yet, one, many = words
     found = one if n_found == 1 else f"{n_found:,} {many}" if n_found else none if complete else none_yet
     return found if complete else f"So far: {found}"
@@ -181,7 +181,7 @@ def _print_rules(why: dict[str, Any], *, indent: int = 2) -> None:
 
 
 def difference_facts(found: ModelDifference) -> dict[str, Any]:
-    """Return the JSON of a difference."""
+    """Return the facts for JSON on the difference of two models."""
     return {
         "method": "satisfiability",
         "status": "optimal" if found.edit else "feasible",
@@ -200,7 +200,7 @@ def _product(found: ModelDifference, selected: Mask | None) -> list[str] | None:
 
 
 def print_difference(facts: dict[str, Any], first: Path, second: Path) -> None:
-    """Print a difference for people."""
+    """Print the difference of two models for people."""
     if facts["edit"]:
         print(f"{facts['edit'].capitalize()}: {_MEANING[Edit(facts['edit'])]}.")
     else:
@@ -219,7 +219,7 @@ _MOST_RULES = 3
 
 
 def check_facts(checks: "Sequence[ProductCheck]", asked: "AskedQuestion") -> dict[str, Any]:
-    """Return the JSON on every row."""
+    """Return the facts for JSON on every checked row."""
     n_wrong = sum(not check.is_right for check in checks)
     return {
         "status": "invalid" if n_wrong else "valid",
@@ -241,7 +241,7 @@ def check_facts(checks: "Sequence[ProductCheck]", asked: "AskedQuestion") -> dic
 
 
 def print_checks(facts: dict[str, Any]) -> None:
-    """Print the number of right rows, and the errors of the first wrong ones."""
+    """Print the number of right rows, and the errors of the first wrong rows."""
     print(f"{counted(facts['n_rows'], 'row')}, {facts['n_products']:,} of them products.")
     wrong = [row for row in facts["rows"] if row["broken"] or row["wrong"]]
     for row in wrong[:_MOST_ROWS]:
@@ -256,7 +256,7 @@ def print_checks(facts: dict[str, Any]) -> None:
 
 
 def save_checks(path: str | Path, checks: "Sequence[ProductCheck]") -> None:
-    """Write a row for every row: where it is, whether it is a product, what it breaks, and its objectives."""
+    """Write a row for each checked row: its place, the verdict, the broken rules, and the objectives."""
     names = list(checks[0].values)
     header = ["row", "valid", "broken rules", *(f"objective: {name}" for name in names), "wrong values"]
     save_rows(

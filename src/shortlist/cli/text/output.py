@@ -1,4 +1,4 @@
-"""Output that commands have in common."""
+"""Output functions that commands share."""
 
 import contextlib
 import io
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 _translate: ContextVar[Callable[[str | BaseException], str]] = ContextVar("translate")
-"""Translator of arguments to the options of the command that runs."""
+"""Function of the running command that puts options in place of arguments."""
 
 
 @contextlib.contextmanager
 def speaking(translate: Callable[[str | BaseException], str]) -> Iterator[None]:
-    """Let :func:`as_typed` use this translation while a command runs."""
+    """Let :func:`as_typed` use a translation while a command runs."""
     token = _translate.set(translate)
     try:
         yield
@@ -40,20 +40,23 @@ def speaking(translate: Callable[[str | BaseException], str]) -> Iterator[None]:
 
 
 def as_typed(said: str | BaseException) -> str:
-    """Call arguments by the options of the running command; text without backticks names none."""
+    """Return a sentence with the running command's options in place of arguments.
+
+    A text without backticks is returned unchanged.
+    """
     translate = _translate.get(None)
     return str(said) if translate is None or (isinstance(said, str) and "`" not in said) else translate(said)
 
 
 noted: list[str] = []
-"""Notes that were printed so far, which JSON has under ``notes``."""
+"""Notes that were printed so far; the JSON has them under ``notes``."""
 
 warned: list[str] = []
-"""Warnings of the run so far, each once, which JSON has behind the notes."""
+"""Warnings of the run so far, each once; the JSON has them after the notes."""
 
 
 def warn(message: str) -> None:
-    """Say a warning of the library as a note, once."""
+    """Print a warning of the library as a note, once per run."""
     note = as_typed(message)
     if note not in warned:
         warned.append(note)
@@ -61,9 +64,9 @@ def warn(message: str) -> None:
 
 
 def print_json(facts: dict[str, Any]) -> None:
-    """Print one JSON object on stdout, paths as texts.
+    """Print one JSON object on stdout, with paths as texts.
 
-    Infinity and NaN do not exist in JSON and must be None by now.
+    The caller must have replaced infinity and NaN, which JSON lacks, by None.
     """
     if "notes" in facts:
         facts |= {"notes": list(dict.fromkeys([*map(as_typed, facts["notes"]), *noted, *warned]))}
@@ -87,7 +90,7 @@ def print_notes(notes: Sequence[str]) -> None:
 
 
 def finite(number: float) -> float | None:
-    """Return the number, or None for what JSON cannot say."""
+    """Return a number, or None for infinity and NaN, which JSON lacks."""
     return number if math.isfinite(number) else None
 
 
@@ -100,7 +103,7 @@ def json_records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
 
 
 def run_facts(context: "typer.Context") -> dict[str, Any]:
-    """Return the facts of the run in a command's JSON: version, seed and every option as it was used."""
+    """Return the facts of the run for the JSON of a command: version, seed and the value of every option."""
     from shortlist import __version__
     from shortlist.cli.options.settings import options_of, read_settings, settings_of
 
@@ -116,14 +119,14 @@ def run_facts(context: "typer.Context") -> dict[str, Any]:
 
 
 def _typed_value(value: Any) -> Any:
-    """Return an option's value as JSON can have it: paths as texts."""
+    """Return an option's value in a form for JSON, with paths as texts."""
     if isinstance(value, list | tuple):
         return [_typed_value(one) for one in value]
     return str(value) if isinstance(value, Path) else value
 
 
 def save_page(path: Path | None, title: str, parts: "Callable[[], Parts]") -> Path | None:
-    """Write a page where one was requested, and return where it is."""
+    """Write a page if a path is given; return the path of the written page."""
     if path is None:
         return None
     from shortlist.report.page import page, write_page
@@ -133,21 +136,23 @@ def save_page(path: Path | None, title: str, parts: "Callable[[], Parts]") -> Pa
 
 
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that steer a terminal, turn the direction of writing, or stand for bytes that are no text."""
+"""Pattern of characters that control a terminal, change the direction of writing, or stand for invalid bytes.
+"""
 
 Place = TypeVar("Place", Path, Path | None)
 
 unwritten: list[str] = []
-"""Files that this run of the command could not write, a sentence each."""
+"""Files that this run of the command could not write, one sentence each."""
 
 
 def save(path: Place, write: Callable[[Path], object]) -> Place:
-    """Write a result where one is wanted, and return where it is; where that fails, in the temporary folder.
+    """Write a result if a path is given, and return the path of the written file.
 
-    The command ends with its own exit code. Raises NotWrittenError if it could not be written anywhere.
+    If writing fails, the result goes to the temporary folder, and the command ends with a special exit code.
+    Raises NotWrittenError if the temporary folder fails as well.
 
-    `path`: where the user wants the result, or None. `write`: writes it to the path that it gets, whole or
-    not at all.
+    `path`: path that the user gave, or None. `write`: function that writes the result to a path, completely
+    or not at all.
     """
     if path is None:
         return path
@@ -169,7 +174,7 @@ def save(path: Place, write: Callable[[Path], object]) -> Place:
 
 
 class Held(io.StringIO):
-    """Output of a command so far; it goes to `target` when the command ends."""
+    """Output of a command so far, which goes to `target` when the command ends."""
 
     def __init__(self, target: TextIO) -> None:
         super().__init__()
@@ -177,7 +182,7 @@ class Held(io.StringIO):
 
 
 def deliver_now() -> None:
-    """Deliver at once what was printed so far, as a dialogue has to; nothing outside of a command."""
+    """Write the output so far at once, as a dialogue needs; do nothing outside of a command."""
     held = sys.stdout
     if isinstance(held, Held):
         text = held.getvalue()
@@ -190,8 +195,7 @@ def deliver_now() -> None:
 def deliver(text: str) -> None:
     """Write the output of a command to stdout; if that fails, keep it in a file in the temporary folder.
 
-    A reader that has closed the pipe, as ``head`` does, has what it wanted: the rest is dropped without a
-    word.
+    If the reader has closed the pipe, as ``head`` does, the rest is dropped without an error.
     """
     if sys.stdout is None:  # closed by the caller
         return
@@ -206,16 +210,16 @@ def deliver(text: str) -> None:
 
 
 def complain(sentence: str) -> None:
-    """Print a sentence, or a whole page of help, on stderr, wherever that can be written."""
+    """Print a sentence, or a page of help, on stderr; do nothing if stderr cannot be written."""
     text = sentence if "\n" in sentence else f"shortlist: {sentence}"
     with contextlib.suppress(OSError, AttributeError):  # full, closed or None
         print(wrapped(written_out(text), sys.stderr), file=sys.stderr, flush=True)
 
 
 def written_out(text: str) -> str:
-    r"""Write out the characters by which a name from a file could steer the terminal; see :data:`STEERING`.
+    r"""Return a text with escapes in place of characters that control a terminal; see :data:`STEERING`.
 
-    Everything that the command prints goes through here. Files get names as they are.
+    All output of a command goes through this function. Files get the unchanged text.
 
     >>> print(written_out("\x1b]0;gotcha\x07 plain"))
     \x1b]0;gotcha\x07 plain
@@ -224,9 +228,9 @@ def written_out(text: str) -> str:
 
 
 def wrapped(text: str, stream: TextIO) -> str:
-    """Break the sentences of a text at words where `stream` is a terminal.
+    """Return a text whose sentences are broken into lines at words, if `stream` is a terminal.
 
-    Tables and JSON stay as they are.
+    Tables and JSON stay unchanged.
     """
     if not stream.isatty():
         return text
@@ -235,7 +239,7 @@ def wrapped(text: str, stream: TextIO) -> str:
 
 
 def _broken(line: str, width: int) -> str:
-    """Break a line that is too long and reads like a sentence: no columns, but a full stop or commas."""
+    """Return a long line broken at words if it is a sentence: a full stop or commas, and no columns."""
     body = line.rstrip("\n")
     is_prose = "  " not in body.strip() and (body.endswith((".", "?")) or ", " in body)
     if len(body) <= width or not is_prose or body.lstrip().startswith(('"', "{", "[")):
@@ -258,7 +262,7 @@ def _kept_text(text: str) -> str:
 
 
 def _forget_stdout() -> None:
-    """Send what is left in Python's buffer nowhere, so that nothing fails again at exit."""
+    """Discard Python's buffer of stdout, so that writing does not fail again at exit."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -274,10 +278,10 @@ def _reason(error: Exception, before: str = "") -> str:
 
 
 WIDTH, LINES = 100, 24
-"""Columns and lines of a screen."""
+"""Numbers of columns and lines of a screen."""
 
 MOST_LETTERS = 40
-"""Letters of one name in a list; files and --json have all."""
+"""Largest number of letters of a name in a list; files and --json have the whole name."""
 
 
 def print_lines(lines: Sequence[str]) -> None:
@@ -295,9 +299,10 @@ def print_fitted(
     follow: int = 0,
     details: bool = False,
 ) -> None:
-    """Print sentences, and between them as many lines as the screen has room for; with details all, unbroken.
+    """Print sentences before and after as many lines as fit on the screen; with details print all lines.
 
-    `most`: lines between them that are printed at most without details. `follow`: lines printed after these.
+    `first`, `last`: sentences before and after the lines `rest`. `most`: largest number of lines of `rest`
+    without details. `follow`: number of lines that the caller prints afterwards.
     """
     before, after = _parted(first), _parted(last)
     room = min(most, LINES - len(before) - len(after) - follow)
@@ -317,7 +322,10 @@ def _filled(line: str) -> str:
 
 @contextlib.contextmanager
 def first_screen(*, details: bool) -> Iterator[None]:
-    """Break what is printed within at :data:`WIDTH` columns; without details keep :data:`LINES` lines."""
+    """Break lines printed within a block at :data:`WIDTH` columns.
+
+    Without details, only :data:`LINES` lines are printed.
+    """
     with contextlib.redirect_stdout(io.StringIO()) as held:
         yield
     lines = _parted(held.getvalue().splitlines())
@@ -325,12 +333,12 @@ def first_screen(*, details: bool) -> Iterator[None]:
 
 
 def shortened(name: str) -> str:
-    """Return a name of at most :data:`MOST_LETTERS` letters."""
+    """Return a name, shortened to at most :data:`MOST_LETTERS` letters."""
     return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 3]}..."
 
 
 def listed(head: str, names: Sequence[str], *, most_lines: int = 3, details: bool = False) -> str:
-    """Return names behind a heading, as many as fit in some lines of the screen; with details all of them.
+    """Return names after a heading, as many as fit in `most_lines` lines; with details all names.
 
     >>> listed("2 of 3: ", ["GPS", "Camera"])
     '2 of 3: GPS, Camera'
@@ -351,7 +359,7 @@ def listed(head: str, names: Sequence[str], *, most_lines: int = 3, details: boo
 
 
 def cut(lines: Sequence[str], most: int, more: str) -> list[str]:
-    """Return the first lines, with a line on how many are left where not all fit.
+    """Return the first lines, at most `most`; if lines are left out, one more line has their number.
 
     >>> cut(["a", "b", "c"], 2, "--details has all")
     ['a', '... and 2 more; --details has all']

@@ -1,4 +1,4 @@
-"""Output on panels."""
+"""Output of commands about panels."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -23,15 +23,15 @@ from shortlist.results.proof import ProofKind, stopped_by
 from shortlist.results.verdicts import RuleVerdict, Word, margin_in_words, sentence
 
 LIMIT_BROKEN, JUDGE_ALONE = "The limit ", "The best is a single judge: "
-"""Beginnings of sentences."""
+"""Beginnings of sentences that other functions recognise."""
 MOST_LETTERS = 100
-"""Letters of the names of judges asked within a budget; the page has all."""
+"""Largest number of letters for the names of judges asked within a budget; the page has all names."""
 
 
 def print_panel(facts: Mapping[str, Any], written: Sequence[str] = (), *, details: bool = False) -> None:
-    """Print the judges to ask with the panel's figures; with details all facts.
+    """Print the judges to ask with the panel's figures; with details print all facts.
 
-    `facts`: of a panel, with the contract of its front. `written`: what is said of files at the end.
+    `facts`: facts of a panel, with the facts of its front. `written`: lines on written files, printed last.
     """
     head = [facts["advice"]] if facts["advice"] else []
     point = (
@@ -113,7 +113,7 @@ def _print_budgets(facts: Mapping[str, Any]) -> None:
 
 
 def new_options(choice: PanelChoice, old: Panel, limits: Sequence[Limit], seed: int = 0) -> str:
-    """Return the options, but for the price and files of the log, with which the new panel was looked for."""
+    """Return the options of the search for the new panel, without those for the log's price and files."""
     names, final, told = choice.front.names, choice.cases.final, list[str]()
     for limit in limits:
         told += ["--limit", _in_four_digits(limit)]
@@ -140,14 +140,14 @@ def new_options(choice: PanelChoice, old: Panel, limits: Sequence[Limit], seed: 
 
 
 def _in_four_digits(limit: Limit) -> str:
-    """Return a limit as it is typed, no stricter than it is."""
+    """Return a limit as a user types it, in four digits and no stricter than before."""
     if not limit.sign:
         return str(limit)
     return f"{limit.name}{limit.operator}{in_four_digits(float(limit.value), limit.sign):.4g}"
 
 
 USUAL_LEVEL = PromiseOptions().confidence_level
-"""Confidence level of a promise by default; options need not give it."""
+"""Default confidence level of a promise, which options need not give."""
 KEPT_WORDS = {
     Kept.KEPT: "The saved panel keeps its promise on these cases",
     Kept.MISSED: "The saved panel has fewer right answers than promised, which may be chance",
@@ -163,11 +163,11 @@ PROMISED_WORDS = {
         "beyond chance."
     ),
 }
-"""Advice on panels with the same promise."""
+"""Advice on a saved and a new panel with the same promise."""
 
 
 def _found_again(facts: Mapping[str, Any]) -> str:
-    """Say that the new search has found the saved panel; empty where it has found another one."""
+    """Return a sentence if the new search has found the saved panel; empty if it has found another panel."""
     if facts["standing"] != Standing.AS_GOOD or facts["new"]["promised"] is False:
         return ""
     if facts["same"]:
@@ -201,7 +201,7 @@ def _standing_words(facts: Mapping[str, Any]) -> str:
 
 
 def _rule_words(facts: Mapping[str, Any]) -> str:
-    """Say which to use: the saved panel, or what is new."""
+    """Return advice on which to use: the saved panel, the new panel, or the single judge."""
     rival = "the new panel" if facts["against"] == NEW else f"{facts['single']['name']} alone"
     names, told = (rival, "the saved panel"), facts["first_in_words"]
     rule = RuleVerdict(Word(facts["verdict"]), facts["take"] != "saved", facts["because"] or "")

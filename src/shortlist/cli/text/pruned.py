@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 
 class WrittenFiles(NamedTuple):
-    """The files that a command wrote; None where it wrote none of a kind."""
+    """Files that a command wrote; None for a kind of file that was not written."""
 
     front: Path | None = None
     model: Path | None = None
     report: Path | None = None
     rule: str = "auto"
-    """Rule whose model was requested."""
+    """Name of the rule whose model was requested."""
 
 
 def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | None) -> dict[str, Any]:
-    """Return the facts of every command, and those of pruning alone."""
+    """Return the facts that every command has, and the facts of pruning."""
     from shortlist.ensembles.committees.facts import chosen_facts, result_facts
     from shortlist.ensembles.measured import measured_facts
 
@@ -67,12 +67,12 @@ def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | 
 
 
 def _named(pruned: "PrunedTable") -> Any:
-    """Return the class that the user named as positive; None if none was."""
+    """Return the class that the user named as positive; None if the user named none."""
     return getattr(pruned.pruner, "positive", None)
 
 
 def _error_costs(chosen: "Chosen | None") -> dict[str, Any] | None:
-    """Return costs of wrong answers by class, and of a selection row; None where errors are counted."""
+    """Return costs of wrong answers by class, and the cost per selection row; None if errors are counted."""
     if chosen is None or chosen.error_costs_ is None:
         return None
     by_class = dict(zip(map(str, chosen.classes_), chosen.error_costs_, strict=True))
@@ -80,14 +80,14 @@ def _error_costs(chosen: "Chosen | None") -> dict[str, Any] | None:
 
 
 def on_selection_rows(pruned: "PrunedTable") -> OnSelectionRows:
-    """Return the number of selection rows that each rule gets right."""
+    """Return the number of selection rows that each rule answers right."""
     return OnSelectionRows(
         pruned.right_where_chosen, pruned.n_rows["validation"], "folds" in pruned.n_rows, pruned.best_single
     )
 
 
 def _guarantee_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
-    """Return the promise about new rows, and the figures on the test rows; None without promise."""
+    """Return facts on the promise about new rows, with figures on the test rows; None without a promise."""
     if pruned.selective is None or pruned.answered is None:
         return None
     answered, right = pruned.answered
@@ -100,7 +100,7 @@ def _guarantee_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
 
 
 def rows_in_words(rows: Mapping[str, int]) -> str:
-    """Say the use of the rows in this run.
+    """Return the numbers of rows by their use in this run, in words.
 
     >>> rows_in_words({"train": 0, "validation": 54, "test": 6})
     '54 rows to prune, 6 to test'
@@ -123,7 +123,7 @@ def rows_in_words(rows: Mapping[str, int]) -> str:
 
 
 MOST_MEMBER_LINES = 4
-"""Lines of the first screen that name the members."""
+"""Largest number of lines on the members on the first screen."""
 
 
 def print_pruned(
@@ -149,7 +149,7 @@ def print_pruned(
 
 
 def _what_to_do(facts: dict[str, Any], n_rows: int) -> list[str]:
-    """Return the recommendation, or with a promise what is promised."""
+    """Return the recommendation; with a promise, the promise."""
     promised = facts["guarantee"]
     if promised is None:
         return [facts["advice"]["sentence"]]
@@ -183,12 +183,12 @@ def _table(facts: dict[str, Any]) -> list[str]:
 
 
 def _compared(facts: dict[str, Any]) -> set[str]:
-    """Return the rules whose misses are told on the first screen."""
+    """Return the names of the rules whose misses are printed on the first screen."""
     return {"pruned", "best_single", facts["advice"]["take"]}
 
 
 def _members(facts: dict[str, Any], *, details: bool) -> list[str]:
-    """Return the members in the order to ask them, each with its price."""
+    """Return lines on the members, in the order to ask them, each with its price."""
     exits = facts["early_exit"]
     times = dict(zip(facts["selection"], facts["copies"], strict=True))
     order = facts["selection"] if exits is None else exits["order"]
@@ -209,7 +209,7 @@ def _members(facts: dict[str, Any], *, details: bool) -> list[str]:
 
 
 def _proof(pruned: "PrunedTable", facts: dict[str, Any], *, details: bool) -> list[str]:
-    """Say in one sentence what is proved; with details a front says so further below."""
+    """Return the proof in one sentence; with details, a front has its proof further below."""
     if hasattr(pruned.pruner, "front_"):
         from shortlist.cli.text.front_text import headline
 
@@ -220,7 +220,7 @@ def _proof(pruned: "PrunedTable", facts: dict[str, Any], *, details: bool) -> li
 
 
 def _is_best(proof: Mapping[str, Any]) -> bool:
-    """Whether it is proved that no other selection is better."""
+    """Return whether it is proved that no other selection is better."""
     value, bound = proof["value"], proof["bound"] if proof["bound"] is not None else proof["certified_bound"]
     if bound is None:
         return False
@@ -228,7 +228,7 @@ def _is_best(proof: Mapping[str, Any]) -> bool:
 
 
 def _best_line(facts: Mapping[str, Any], n_pool: int) -> str:
-    """Name the others that are not better, the rows, and the share of the proof in the certificate."""
+    """Return a sentence on selections that are not better, rows, and the certificate's share of the proof."""
     proof, sizes = facts["proof"], facts.get("sizes", {"reason": ""})
     others = f"selection {proof['among']}".strip() + " has"
     if sizes["reason"] and sizes["min"] == sizes["max"] and facts["n_copies"] == facts["size"]:
@@ -254,7 +254,10 @@ def _best_line(facts: Mapping[str, Any], n_pool: int) -> str:
 
 
 def proof_line(proof: Mapping[str, Any], limit: str = "", among: str = "") -> str:
-    """Say the proof, by the keys of :meth:`Evidence.as_dict`; `among`: a range that goes before it."""
+    """Return the proof in words, from the keys of :meth:`Evidence.as_dict`.
+
+    `among`: a range that is put first.
+    """
     value = f"{proof['objective']} {proof['value']:.4g} on the {proof['rows']}"
     if proof["bound"] is None and proof["certified_bound"] is None:
         return f"Proof: none, because {proof['no_certificate']}; {value}."
@@ -262,7 +265,7 @@ def proof_line(proof: Mapping[str, Any], limit: str = "", among: str = "") -> st
 
 
 def _rule_written(facts: dict[str, Any], written: WrittenFiles) -> str:
-    """Return the rule whose model a file holds, or would hold."""
+    """Return the rule of the model in the written file, or in the file that would be written."""
     if facts["guarantee"] is not None:
         return "pruned"
     take: str = facts["advice"]["take"] if written.rule == AUTO else written.rule
@@ -274,7 +277,7 @@ def _written(facts: dict[str, Any], written: WrittenFiles) -> list[str]:
 
 
 def saved_lines(names: Mapping[str, str], rule: str, written: WrittenFiles) -> list[str]:
-    """Say the written files; `names`: titles of rules; `rule`: the rule with the saved model."""
+    """Return lines on the written files; `names`: titles of rules; `rule`: the rule with the saved model."""
     lines = [] if written.front is None else [f"Front saved to {written.front}."]
     lines += [] if written.model is None else [f"Saved {names[rule]} to {written.model}."]
     return lines + ([] if written.report is None else [f"Report in {written.report}."])
@@ -293,14 +296,17 @@ def _next(facts: dict[str, Any], written: WrittenFiles, *, details: bool) -> lis
 
 
 def use_lines(written: WrittenFiles, *, details: bool) -> list[str]:
-    """Say the use of the written model, or the way to write one."""
+    """Return lines on the use of the written model, or on how to write one."""
     if written.model is not None:
         return [f"Use the file with: shortlist predict {written.model} NEW.csv --out ANSWERS.csv"]
     return [f"Keep it with --out FILE.joblib{'' if details else '; --details shows how it was found'}."]
 
 
 def other_lines(names: Mapping[str, str], rule: str, picks: Mapping[str, str]) -> list[str]:
-    """Say how the model of the other rule is had; `picks`: the word for each, the chosen one first."""
+    """Return lines on how to write the model of the other rule.
+
+    `picks`: the word for ``--pick`` of each rule, the chosen rule first.
+    """
     other = "best_single" if rule != "best_single" else next(iter(picks))
     if names[other] == names[rule]:
         return []
@@ -311,7 +317,7 @@ OTHER_PICKS = {"pruned": "committee", "best_single": "best-single"}
 
 
 def _print_details(pruned: "PrunedTable", facts: dict[str, Any]) -> None:
-    """Print how the committee was found, its diversity, and all figures of the test."""
+    """Print the search for the committee, its diversity, and all figures of the test."""
     rows = pruned.n_rows
     by_mean = facts.get("voting", "hard") != "hard"
     several = "the mean decides" if by_mean else "plurality decides"
@@ -348,7 +354,7 @@ def _print_details(pruned: "PrunedTable", facts: dict[str, Any]) -> None:
 
 
 def _asking(facts: dict[str, Any]) -> list[str]:
-    """Say when asking stops, and what a new row takes to be answered."""
+    """Return lines on when asking stops, and on the number of members asked for a new row."""
     exits, n_rows = facts["early_exit"], facts["rows"]["validation"]
     lines = [_asking_text(facts["ask"])] if "ask" in facts else []
     if exits is None or len(exits["order"]) == 1:
@@ -367,7 +373,7 @@ def _asking(facts: dict[str, Any]) -> list[str]:
 
 
 def engine_line(facts: Mapping[str, Any]) -> str:
-    """Say the finder of the members, the engine that bounded them last, and the reason for it.
+    """Return a sentence on the finder of the members, the engine of the last bound, and the reason.
 
     >>> engine_line({"found_by": "tabu search", "proved_by": "CP-SAT", "why": "the gap is small"})
     'Engine: the members were found by tabu search; CP-SAT gave the last bound, because the gap is small.'
@@ -420,7 +426,7 @@ def _reached(facts: Mapping[str, Any]) -> list[str]:
 MEASURED_BY_CHOICE = "Each row is measured by choices made without it (repeated choice)."
 
 MOST_POINTS = 20
-"""Largest number of points printed."""
+"""Largest number of points that are printed."""
 
 
 def _front_of(pruned: "PrunedTable") -> "Front":
@@ -429,7 +435,7 @@ def _front_of(pruned: "PrunedTable") -> "Front":
 
 
 def committee_facts(pruner: "FrontPruner", saved: Path | None) -> dict[str, Any]:
-    """Return the facts of a front of committees, in place of those of one selection."""
+    """Return the facts of a front of committees, in place of the facts of one selection."""
     from shortlist.cli.text.front_text import front_facts, front_status
 
     front = pruner.front_

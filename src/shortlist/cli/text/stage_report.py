@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = 2
-"""Lines with the features of a stage; wide tables have hundreds."""
+"""Largest number of lines for the features of a stage, as wide tables have hundreds."""
 
 
 def unreachable(sentence: str, method: str, seconds: float) -> dict[str, Any]:
-    """Return the JSON where a limit is out of reach, and so nothing was fitted."""
+    """Return the facts for JSON if a limit is out of reach, so that nothing was fitted."""
     return {
         "method": method,
         "status": "infeasible",
@@ -38,7 +38,7 @@ def unreachable(sentence: str, method: str, seconds: float) -> dict[str, Any]:
 
 
 def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, Any]:
-    """Return the contract of every command, and what is known without a point that predicts."""
+    """Return the facts that every command has, and the facts that need no chosen point."""
     import numpy as np
 
     from shortlist.cli.text.front_text import front_facts
@@ -73,7 +73,7 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
 
 
 def picked_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any]:
-    """Return the point that predicts."""
+    """Return the facts on the point that predicts."""
     from shortlist.cli.text.front_text import held_out_facts
     from shortlist.report.stages import step_facts, units_of_rows
 
@@ -95,7 +95,7 @@ def picked_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any
 
 
 def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dict[str, Any]:
-    """Return everything about a fitted classifier."""
+    """Return all facts on a fitted classifier."""
     from shortlist.results.class_shares import class_shares
     from shortlist.results.verdicts import verdict_facts
 
@@ -124,7 +124,7 @@ def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -
 
 
 def _error_facts(staged: "StagedTable", measured: "StagedMeasure") -> dict[str, Any]:
-    """Return the price of errors per row; empty where they are only counted."""
+    """Return facts on the cost of errors per row; empty if errors are only counted."""
     from shortlist.results.class_shares import cost_of_errors
 
     if staged.classifier.errors_ is None:
@@ -134,7 +134,7 @@ def _error_facts(staged: "StagedTable", measured: "StagedMeasure") -> dict[str, 
 
 
 def _evolution_facts(front: "Front") -> dict[str, Any] | None:
-    """Return the facts on evolution; None where there was none."""
+    """Return the facts on the evolution; None if evolution did not run."""
     if "n_generations" not in front.extras:
         return None
     return {
@@ -143,7 +143,7 @@ def _evolution_facts(front: "Front") -> dict[str, Any] | None:
 
 
 def _window_facts(front: "Front") -> dict[str, Any] | None:
-    """Return the facts on the search in windows; None where there was none."""
+    """Return the facts on the search in windows; None if it did not run."""
     if "n_windows" not in front.extras:
         return None
     return {name: front.extras[name] for name in ("n_windows", "n_rounds")}
@@ -158,11 +158,11 @@ def _recall_facts(found: "Recall") -> dict[str, Any]:
 
 
 SHOWN_POINTS = 20
-"""Points that are printed with details; shortlist front show prints all."""
+"""Largest number of points printed with details; shortlist front show prints all points."""
 
 
 def _searched_lines(classifier: "MultiStageClassifier", seconds: float) -> list[str]:
-    """Say the number of points, their proof, and the method that found them."""
+    """Return lines on the number of points, their proof, and the method that found the points."""
     from shortlist.cli.text.front_text import headline
     from shortlist.multistage.search.emsco import ELITE_FILLS
     from shortlist.results.proof import ProofKind
@@ -208,7 +208,7 @@ def _print_front(classifier: "MultiStageClassifier") -> None:
 
 
 def print_used(classifier: "MultiStageClassifier", rule: str, *, details: bool = False) -> None:
-    """Print the point that a model was changed to, what it does on held-out rows, and on the others."""
+    """Print the newly chosen point of a model, with its figures on held-out rows and the other points."""
     from shortlist.cli.text.front_text import held_out_facts, range_lines
     from shortlist.cli.text.measured_table import print_after_looking, print_held_out
 
@@ -233,9 +233,9 @@ def chosen_lines(
     *,
     details: bool = False,
 ) -> list[str]:
-    """Say the features that the predicting point buys at each stage or never, and the promise.
+    """Return lines on the features that the predicting point buys at each stage or never, and the promise.
 
-    `reached`: share of the rows for which each stage buys, if it is known.
+    `reached`: share of the rows that buy each stage, if it is known.
     """
     from shortlist.cli.text.front_text import MEANINGS
     from shortlist.report.stages import ALL, NEVER, step_facts, units_in_words, units_of_rows
@@ -272,7 +272,7 @@ def chosen_lines(
 
 
 def _classes(classifier: "MultiStageClassifier", confusion: "Confusion") -> "Classes | None":
-    """Return the two classes whose recall and specificity are printed; None where accuracy is enough."""
+    """Return the two classes whose recall and specificity are printed; None if accuracy is enough."""
     from shortlist.cli.text.measured_table import Classes
     from shortlist.multistage.holdout import shown_class
 
@@ -281,10 +281,10 @@ def _classes(classifier: "MultiStageClassifier", confusion: "Confusion") -> "Cla
 
 
 def promise_text(classifier: "MultiStageClassifier", answers_from: str = "", last: str = "") -> str:
-    """Say the promise about answers of the point that predicts, or that there is none.
+    """Return a sentence on the promise about the predicting point's answers, or that there is none.
 
-    `answers_from`: the probability from which on all stages answer; empty where they differ. `last`: the rows
-    that the last one answers, where errors have costs.
+    `answers_from`: least probability of an answer, equal for all stages; empty if stages differ. `last`:
+    words for the rows that the last stage answers, if errors have costs.
     """
     from shortlist.guarantees.guarantee import assumption
     from shortlist.report.stages import ALL
@@ -366,7 +366,7 @@ def print_staged(
     details: bool = False,
     follow: int = 0,
 ) -> None:
-    """Print the answer for people; `follow`: lines of the screen that are printed after it."""
+    """Print the answer of stage for people; `follow`: number of lines that are printed afterwards."""
     if staged is None:
         print_lines(_searched_lines(classifier, seconds))
         _print_front(classifier)
@@ -388,7 +388,7 @@ def stage_notes(classifier: "MultiStageClassifier", staged: "StagedTable | None"
 
 
 def kept_text(front_file: Path | None, model_file: Path | None, *, picked: bool) -> str:
-    """Say the kept files of work whose last step failed."""
+    """Return a sentence on the files written before the last step failed."""
     kept = ""
     if front_file is not None:
         kept += f" The front is in {front_file}."
@@ -403,7 +403,7 @@ def kept_text(front_file: Path | None, model_file: Path | None, *, picked: bool)
 
 
 def saved_lines(front_file: Path | None, model_file: Path | None, *, details: bool = False) -> list[str]:
-    """Say the written files and their use, a line each."""
+    """Return lines on the written files and their use."""
     lines = []
     if front_file is not None:
         lines.append(f"Written: {front_file}, all points. Next: shortlist front show {front_file}")
