@@ -1,1 +1,1 @@
-"""Data sets: shipped ones, ones to download, and files in a folder."""
+"""Data sets: shipped sets, sets to download, and files in a folder."""

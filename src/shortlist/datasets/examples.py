@@ -20,7 +20,7 @@ MADE = {
     "phone": "A feature model of a phone with attributes",
     "machines": "An integer program with two objectives: which machines to buy",
 }
-"""Examples with several files, apart from the tables of ``example:NAME``, and their titles."""
+"""Examples with several files, with their titles; the tables of ``example:NAME`` are not among them."""
 
 SHIPPED_FILES = {
     "clinic": ["costs.csv"],

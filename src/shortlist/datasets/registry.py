@@ -71,7 +71,9 @@ class DataSet:
     classes: Mapping[str, int] = field(default_factory=dict)
     """Number of rows of each class; empty if the target is a number."""
     source: SetSource | None = None
-    """Source of the set; None if no hash of the original is known, so that it is only read from a folder."""
+    """Source of the set; None if no hash of the original is known, so that the set is only read from a
+    folder.
+    """
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -122,7 +124,7 @@ class JudgeKind(NamedTuple):
     """Judges of one kind, with their price and skill."""
 
     name: str
-    """Name of the judges, which is followed by their number."""
+    """Name of the judges of the kind; each judge's number is added to the name."""
     number: int
     """Number of such judges."""
     cost: float
@@ -182,9 +184,9 @@ def prices_of_judges() -> "pd.DataFrame":
 
 
 THINGS = {"redaction": 2.0, "context": 10.0}
-"""Steps that some judges need before they see a message, and their prices, in cents."""
+"""Prices, in cents, of the steps that some judges need before they see a message."""
 NEEDS = {"large-model": "redaction", "crowd": "redaction", "expert": "context"}
-"""Step that each kind of judge needs: removal of personal data, or reading of the messages before."""
+"""Step that each kind of judge needs: removal of personal data, or reading of the earlier messages."""
 
 
 def needs_of_judges() -> "pd.DataFrame":

@@ -195,7 +195,7 @@ def fetch(
 
 
 def table_file(data_set: DataSet, folder: str | Path | None = None) -> Path | None:
-    """Return the path of a set's file; None if there is none.
+    """Return the path of a set's file; None without a file.
 
     The folder, if given, is searched first, both itself and its part ``uci``: for ``NAME.csv`` or
     ``NAME.csv.gz``, a table with the columns of the set, with underscores for hyphens, and for the original.

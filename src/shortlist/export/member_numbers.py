@@ -1,4 +1,4 @@
-"""Fitted classifiers of scikit-learn as plain numbers: the families of a pool, and similar ones."""
+"""Fitted classifiers of scikit-learn as plain numbers: the families of a pool, and similar classifiers."""
 
 import json
 import math
@@ -23,7 +23,7 @@ class WrittenMember(NamedTuple):
 
 
 def numbers_of(estimator: Any) -> Numbers | None:
-    """Return a fitted classifier of numeric rows as plain numbers; None if it cannot be written."""
+    """Return a fitted classifier of numeric rows as plain numbers; otherwise None."""
     n = getattr(estimator, "n_features_in_", None)
     rows = ReadRows()
     features = [Cell(place, may_be_gap=False) for place in range(n or 0)]
@@ -37,8 +37,8 @@ def numbers_of(estimator: Any) -> Numbers | None:
 def written_by(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
     """Return a fitted classifier as plain numbers, with the cells of prepared rows that it reads.
 
-    Raises CannotWriteError if it cannot be written. Types must match exactly, as a subclass may answer
-    differently.
+    Raises CannotWriteError if the classifier cannot be written. Types must match exactly, as a subclass may
+    answer differently.
     """
     name = f"{type(estimator).__module__.split('.')[0]}.{type(estimator).__name__}"
     if name in _NESTED:
@@ -258,7 +258,7 @@ class _ColumnsOfTrees(NamedTuple):
     marks: dict[int, int]
     """Column that marks the gaps, by column of numbers."""
     codes: list[list[int]]
-    """Column of each code, for each feature of words: it is 1 for the code's word."""
+    """Column of each code, for each feature of words; the column is 1 for the word with the code."""
 
 
 def _encoded_tree(tree: Any, columns: _ColumnsOfTrees, known: Any) -> Numbers:
@@ -453,7 +453,7 @@ def _mean(
 
 
 def _side_by_side(parts: Sequence[WrittenMember], cells: list[Cell]) -> tuple[list[Cell], list[list[int]]]:
-    """Return the cells of several parts, each once, and the indices of the cells of each part."""
+    """Return the different cells of several parts, and for each part the indices of its cells among them."""
     keys = [[column_key(cell) for cell in part.cells] for part in parts]
     found = {column_key(cell): cell for cell in cells}
     if len(found) < len(cells) or not all(key in found for each in keys for key in each):
@@ -670,7 +670,7 @@ def _thresholded(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMe
 
 
 def _categorical_boosting(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Return boosted trees from a private part of scikit-learn; a row-by-row comparison guards it."""
+    """Return boosted trees from a private part of scikit-learn; comparing the answers to rows guards it."""
     if estimator.is_categorical_ is None:
         return _of_cells(estimator, cells, rows, _rounds(estimator, _boosted_tree))
     cells = prepared(estimator._preprocessor, cells, rows)  # noqa: SLF001  # likewise
@@ -730,7 +730,7 @@ def _kernel(landmarks: Any, then: Numbers) -> Numbers | None:
 
 
 def _machine(estimator: Any) -> Numbers | None:
-    """Return a kernel machine without probabilities; with several classes it has one score for every pair."""
+    """Return a kernel machine without probabilities; with several classes, every pair has one score."""
     kernels = {"rbf", "linear", "poly", "sigmoid"}
     if estimator.kernel not in kernels or hasattr(estimator, "predict_proba") or estimator.break_ties:
         return None
@@ -808,4 +808,4 @@ _NESTED: dict[str, Callable[[Any, list[Cell], ReadRows], WrittenMember]] = {
     "sklearn.FixedThresholdClassifier": _thresholded,
     "sklearn.TunedThresholdClassifierCV": _thresholded,
 }
-"""Writers for classifiers that contain others, or that read cells after steps of their own."""
+"""Writers for classifiers that contain other classifiers, or that prepare cells by steps of their own."""

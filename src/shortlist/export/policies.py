@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 def judge_numbers(committee: Committee) -> dict[str, Any]:
     """Return the judges of a committee, and their indices in the order of asking.
 
-    A judge that is taken several times is listed as many times, one after the other and under one name.
+    A judge that the committee contains several times is listed as often, one copy after the other, under one
+    name.
     """
     prices, each = committee.prices, _copies_of(committee)
     judges = [
@@ -117,7 +118,7 @@ def write_reader(path: str | Path) -> None:
 
 
 def asked_columns(saved: SavedModel) -> tuple[str, ...]:
-    """Return the columns that a model reads: those of a committee's judges, otherwise all fitted columns."""
+    """Return the columns that a model reads: the columns of a committee's judges, or all fitted ones."""
     chosen = saved.estimator
     return (chosen.committee.judged_columns if isinstance(chosen, Chosen) else ()) or saved.features
 
@@ -133,7 +134,7 @@ def readable(policy: dict[str, Any], table: str) -> bool:
 
 
 def keeps_rows(policy: dict[str, Any]) -> str:
-    """Return the names of the members that compare with their fitted rows, which the policy then contains."""
+    """Return the names of members that compare with their fitted rows; the policy contains these rows."""
     names = [member["name"] for member in policy.get("members", ()) if "rows" in member["model"]]
     return all_of(counted_names(names)) if names else ""
 
@@ -206,7 +207,7 @@ def _as_a_file(policy: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[d
 
 
 def open_ties(saved: SavedModel) -> str:
-    """Return a sentence on members that may count either of several equally near rows.
+    """Return a sentence on members for which it is open which of several equally near rows count.
 
     Empty without such members.
     """

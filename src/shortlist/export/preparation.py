@@ -125,7 +125,7 @@ def _union(union: Any, cells: list[Cell], rows: ReadRows) -> list[Cell]:
 
 
 def _columns(transformer: Any, cells: list[Cell], rows: ReadRows) -> list[Cell]:
-    """Join the results of transformers of some columns each, found by name if there are names."""
+    """Join the results of transformers, each of some columns; columns are found by name if named."""
     seen = getattr(transformer, "feature_names_in_", None)
     if seen is not None and rows.names is not None and _are_features(cells):
         by_name = dict(zip(rows.names, cells, strict=True))

@@ -229,7 +229,9 @@ class _Met(NamedTuple):
 
     rows: NDArray[np.float64]
     decided: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
-    """For each stage, the indices of the rows that it decides, and its class index, -1 without an answer."""
+    """For each stage, the indices of the rows that it decides, and the class index of each row, -1 without an
+    answer.
+    """
     known: tuple[NDArray[np.bool_], ...]
     """For each stage, the mask of rows with a value that it knows and with all values that steps need."""
 

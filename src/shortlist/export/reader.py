@@ -276,7 +276,7 @@ def _judged(policy: Any, row: dict[str, Any], failed: Collection[str], about: di
 
 
 def _judge(policy: Any, judge: Any, row: dict[str, Any], failed: Collection[str]) -> tuple[Opinion, str]:
-    """Return the answer of a judge, None without answer, and the judge's word if it is no class."""
+    """Return a judge's answer (None without one), and the judge's word if the word is no class."""
     if judge["name"] in failed:
         return None, ""
     given: list[Any] = [row.get(column) for column in judge["columns"]]
@@ -493,7 +493,7 @@ def routed_by(policy: Any) -> list[str]:
 
 
 def fork_says(fork: Any, value: Any) -> bool | None:
-    """Return the answer of a router's question about a value; None if it cannot tell."""
+    """Return the answer of a router's question about a value; None if the value is missing or unknown."""
     if "at_most" not in fork:
         word = _word(value)
         return word in fork["words"] if word in fork["known"] else None
@@ -670,7 +670,7 @@ def _as_number(what: str, value: Any) -> float:
 
 
 def _check_row(row: Any) -> None:
-    """Raise ReaderError for a row that is no dict, or a value that is no number, text or None."""
+    """Raise ReaderError if a row is no dict, or a value is neither a number nor a text nor None."""
     if not isinstance(row, dict):
         raise ReaderError(f"a row must be a dict of values by name, got a {type(row).__name__}.")
     for name, value in row.items():
@@ -756,7 +756,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 
 
 def _between(x: float, knots: list[float], values: list[float]) -> float:
-    """Return a value on the straight lines between knots, constant outside them."""
+    """Return a value on the straight lines between knots; outside the knots the lines are constant."""
     if not knots[0] < x < knots[-1]:
         return float(values[0] if x <= knots[0] and knots[0] < knots[-1] else values[-1])
     after = bisect.bisect_right(knots, x)
@@ -803,7 +803,8 @@ def _counted(policy: Any, sums: list[list[float]], one: Opinion, times: int = 1)
 def _decided(policy: Any, sums: list[list[float]], n: int) -> tuple[int | None, list[float]]:
     """Return the winning class, and the scores for its probability, from the sums of `n` answers.
 
-    The class is None without any answer, or if silent members could turn a threshold.
+    The class is None without any answer. It is also None if the votes of silent members could cross a
+    threshold.
     """
     decision, (votes, scores, probabilities, (heard,)) = policy["decision"], sums
     classes, n_votes, open_ = range(len(policy["classes"])), heard, not heard
@@ -1054,7 +1055,7 @@ def _in_single(x: list[float]) -> list[float]:
 
 
 def _ruled(model: Any, x: list[float]) -> list[float]:
-    """Return 1 for the class of the first rule whose conditions all hold, and 0 for others."""
+    """Return 1 for the class of the first rule whose conditions all hold, and 0 for all other classes."""
     held = (
         rule["class"]
         for rule in model["rules"]
@@ -1639,7 +1640,7 @@ def table_rows(policy: dict[str, Any], path: str, not_asked: str | None = None) 
 
 
 def _without_empty_stages(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row without the features of stages without any value, which were not bought."""
+    """Return a row without the features of stages that have no value at all; these stages were not bought."""
     columns = _columns_of(policy)
     for stage in _way_of(policy, row)[0] if policy["kind"] == "panel" else policy.get("stages", ()):
         bought = [policy["features"][place] for place in stage.get("buys", ())]

@@ -29,11 +29,11 @@ async def decide(
     sources: Mapping[str, Source],
     failed: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return the decision about one case, asking sources until they have no further answer.
+    """Return the decision about one case; sources are asked until they cannot answer anything further.
 
     Judges or features of one step are asked at the same time. A source has failed if it raises TimeoutError
-    or another error, or the policy cannot use its answer. It then counts as silent, and the decision lists it
-    under `failed` with the reason.
+    or another error, or the policy cannot use its answer. A failed source counts as silent, and the decision
+    lists it under `failed` with the reason.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ async def decide(
         Known values: columns of a router, features, answers. Not modified.
     sources : mapping of str to Source
         Sources by judge or feature. A source returns the answer, for a panel perhaps with its confidence
-        (``{"label":
-        ..., "confidence": ...}``), and for a judge with one column per class a dict of these.
+        (``{"label": ..., "confidence": ...}``), and for a judge with one column per class a dict of the
+        columns.
     failed : mapping of str to str, optional
         Judges or features that failed before, with the reason.
 
@@ -52,8 +52,8 @@ async def decide(
     -------
     dict
         ``ask``: names without a source, for which the caller has to find answers; ``decision``: None while
-        there are any, otherwise that of :func:`shortlist.export.reader.answer`; ``known`` and ``failed``: all
-        results so far, to be passed again together with the caller's answers.
+        there are such names, otherwise the decision of :func:`shortlist.export.reader.answer`; ``known`` and
+        ``failed``: all results so far, to be passed again together with the caller's answers.
 
     Raises
     ------

@@ -126,7 +126,7 @@ def label_text(label: Any) -> str:
 
 
 def warn_of_unknown_words(table: Any, unknown: Mask) -> None:
-    """Warn once of the words of a table that no fitted row had, with their columns."""
+    """Warn once of words that no fitted row had in their column; the warning names words and columns."""
     if said := missing_words(table, unknown):
         warnings.warn(said, UnknownWordWarning, stacklevel=5)
 

@@ -32,7 +32,7 @@ class Demand(NamedTuple):
 
     @property
     def least_rows(self) -> int:
-        """Number of answered rows that suffices for a promise if all of them are right."""
+        """Least number of answered rows for a promise, if all answers are right."""
         return int(np.ceil(np.log(self.error) / np.log(self.accuracy)))
 
 
@@ -47,8 +47,8 @@ def as_demand(accuracy: float, confidence_level: float) -> Demand:
 def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[np.float64]:
     """Return the probability of at most `n_wrong` wrong answers if the share of wrong ones is 1 - accuracy.
 
-    This is P(Bin(n, 1 - accuracy) ≤ k), the p-value of "too many answers are wrong". It is at most the
-    error of the demand exactly where the lower limit of :cite:t:`Clopper1934` reaches the accuracy.
+    This is P(Bin(n, 1 - accuracy) ≤ k), the p-value of "too many answers are wrong". The p-value is at most
+    the error of the demand exactly if the lower limit of :cite:t:`Clopper1934` reaches the accuracy.
 
     `n_answered`, `n_wrong`: numbers of answers, and of wrong answers. `tail`, which it returns: in [0, 1]; 1
     without answers.

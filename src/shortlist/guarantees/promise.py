@@ -23,7 +23,7 @@ from shortlist.guarantees.guarantee import Demand, Guarantee, most_wrong_up_to, 
 MOST_THRESHOLDS = 50
 """Approximate largest number of thresholds; neighbours are at least 2 % of the rows apart."""
 SAME_SCORE = 1e-9
-"""Difference below which two scores are equal: sums of the same numbers in another order may differ by it."""
+"""Difference below which two scores are equal; a sum of the same numbers in another order differs by less."""
 WORSE = 1.5
 """Factor from the share of wrong answers on the rows that choose to the share on new rows.
 
@@ -112,7 +112,7 @@ def chances_to_pass(chosen: AnswerCounts, n_calibration: int, demand: Demand) ->
     """Return the probability that the test of each threshold passes, ``(n_thresholds,)``.
 
     The share of wrong answers is assumed to be :data:`WORSE` times the share on the rows outside the tests.
-    Parameters are those of :func:`first_to_try`.
+    The parameters are as in :func:`first_to_try`.
     """
     wrong = np.minimum(1.0, WORSE * (chosen.answered - chosen.right + 1) / (chosen.answered + 2))
     expected = chosen.answered * n_calibration // max(1, chosen.n_rows)
@@ -157,7 +157,7 @@ LEAST_PER_CENT = 50
 
 
 class Trial(NamedTuple):
-    """Thresholds of a point, and their counts of answered rows."""
+    """Thresholds of a point, with the counts of answered rows at each threshold."""
 
     thresholds: NDArray[np.float64]
     """Thresholds found without the calibration rows, the most cautious first, ``(n_thresholds,)``."""
@@ -172,8 +172,8 @@ def promise_each(
     """Return the guarantee of each point, after tests of all thresholds of all points in one order.
 
     The order is by the number of right answers expected under the promise: the chance of a threshold to pass,
-    times the share of rows that it answers rightly, both on rows outside the tests. The first failed test
-    ends all tests. A point gets its least cautious threshold that passed.
+    times the share of rows answered rightly at the threshold. Chance and share are estimated on rows outside
+    the tests. The first failed test ends all tests. A point gets its least cautious threshold that passed.
 
     `guarantees`, which it returns: one for each point. `thresholds`, which it returns, ``(n_points,)``:
     threshold of the promise; without a promise the most promising threshold.
@@ -218,7 +218,7 @@ def most_that_holds(promised: Callable[[Demand], Iterable[Guarantee]], demand: D
 def passing(
     p_values: NDArray[np.float64], chains: Sequence[Sequence[int]], error: float, *, lives: int = 1
 ) -> list[int]:
-    """Return the indices of the rejected hypotheses; any of them is true with probability at most `error`.
+    """Return the indices of rejected hypotheses; a true one is among them with probability at most `error`.
 
     The chains are tested one after another. Each chain has an equal share of the error, plus the rest of the
     chain before. A chain tests its hypotheses in order, each at its error divided by `lives`, and ends at

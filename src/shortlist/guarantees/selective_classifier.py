@@ -47,8 +47,8 @@ class SelectiveClassifier(TableClassifier, PromiseSettings):
     of the calibration rows, at least `answer_accuracy` of the answers to new rows are right. The confidence
     of an answer is its probability by ``predict_proba``, which need not be calibrated.
 
-    The promise needs calibration rows that neither fitted nor chose anything, and new rows drawn like them.
-    It is about all answers together, not about each class or group.
+    The promise needs calibration rows that neither fitted nor chose anything, and new rows drawn like the
+    calibration rows. The promise is about all answers together, not about each class or group.
 
     Parameters
     ----------
@@ -102,14 +102,14 @@ class SelectiveClassifier(TableClassifier, PromiseSettings):
             raise BadInputError("calibration_share", "must be in (0, 1)", repr(self.calibration_share))
 
     def fit(self, X: Any, y: Any, **unsupported: Any) -> Self:
-        """Fit a clone of the classifier on one part of the rows, and calibrate its threshold on the other.
+        """Fit a clone of the classifier on a part of the rows, and calibrate the threshold on all other rows.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
             Rows, as the classifier takes them.
         y : array-like of shape (n_samples,)
-            Their classes, two or more.
+            Classes of the rows, two or more.
         **unsupported
             Refused, since weights of rows (``sample_weight``) are not supported.
 
@@ -137,9 +137,9 @@ class SelectiveClassifier(TableClassifier, PromiseSettings):
         Parameters
         ----------
         X, y : array-like
-            Calibration rows and their classes: none of them fitted the classifier or chose anything.
+            Calibration rows and their classes. No such row may have fitted the classifier or chosen anything.
         chose : tuple of X and y, optional
-            Selection rows, such as pruning rows; they also choose the thresholds to test. Without selection
+            Selection rows, such as pruning rows, which also choose the thresholds to test. Without selection
             rows, a quarter of the calibration rows chooses the thresholds, and takes no part in the tests.
 
         Raises
@@ -181,8 +181,8 @@ class SelectiveClassifier(TableClassifier, PromiseSettings):
         """Return the answers of :meth:`predict`, asking one member of a committee after the other.
 
         Exists if the classifier has ``predict_early``, as pruned committees have. The members of a row stop
-        when further answers could change neither its class nor whether it is answered. So the promise is the
-        same: the answers are those of all members together.
+        when further answers could change neither its class nor whether it is answered. So the answers are the
+        same as by all members together, and the promise holds unchanged.
 
         Returns
         -------

@@ -63,9 +63,9 @@ class _Going(NamedTuple):
 def agreement_cascades(cases: Cases, first: int, judges: Judges, size: int) -> list[Candidate]:
     """Return agreement cascades of `size` judges that begin with one judge.
 
-    In one form of a cascade the last judge decides every case that is still open. In the other form it
-    decides only if it agrees with an earlier judge; this form needs a final hand-over or rejection. The
-    search takes n_cases · len(judges)^(size - 1) steps; sums are exact.
+    In one form of a cascade the last judge decides every case that is still open. In the other form the last
+    judge decides only if an earlier judge agrees; this form needs a final hand-over or rejection. The search
+    takes n_cases · len(judges)^(size - 1) steps; sums are exact.
 
     `judges`: judges to combine; the second of a pair comes after the first. `size`: from 2 to 4.
     """

@@ -93,7 +93,7 @@ class AnswerLog:
     answers : ndarray of int, shape (n_cases, n_judges)
         Indices in `classes`; -1 where the judge was asked and gave no class, -2 where it was not asked.
     classes : tuple of str
-        The labels, sorted: as numbers where all of them are numbers, or else as text.
+        The labels, sorted: as numbers if all labels are numbers, or else as text.
     truth : ndarray of int, shape (n_cases,)
         Indices in `classes`; -1 where the truth is not known.
     prices : ndarray of float, shape (n_cases, n_judges)
@@ -177,7 +177,7 @@ def cases_in_words(n_rows: int, n_cases: int, kind: str = "") -> str:
 
 
 def by_agreement(log: AnswerLog) -> AnswerLog:
-    """Return a log in which each answer is the index of the first judge that gave it to the case.
+    """Return a log in which each answer is the index of the first judge with the same answer to the case.
 
     Only the equality of answers then counts, since the answers to new cases are not known beforehand. The
     last class stands for a truth that no judge gave. In a log with its own scores, the truth is the answer of

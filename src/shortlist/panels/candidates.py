@@ -29,7 +29,7 @@ NEAR_SLOPES = 16
 
 
 def committees_of(cases: Cases) -> list[Judges]:
-    """Return committees of many judges: the most accurate ones, grown ones, and all judges."""
+    """Return committees of many judges: the most accurate judges, grown committees, and all judges."""
     n = cases.n_judges
     ranked = ranked_judges(cases)
     grown = _grown_by_votes(cases, ranked)
@@ -55,7 +55,7 @@ def ranked_sets(cases: Cases) -> list[Judges]:
 
 
 def ranked_judges(cases: Cases) -> list[int]:
-    """Return the indices of the judges by their loss when they answer alone, the best first."""
+    """Return the indices of the judges, sorted by the loss of a judge that answers alone, the best first."""
     losses = [int(cases.losses_of(column).sum()) for column in _columns(cases)]
     return sorted(range(cases.n_judges), key=lambda judge: (losses[judge], judge))
 
@@ -250,7 +250,7 @@ def triples_of(found: list[Candidate], name: str, sets: list[Judges]) -> list[tu
 
 
 def fallbacks_of(cases: Cases) -> list[tuple[Judges, Judges]]:
-    """Return each judge that is silent in some case, with each judge that can replace it there.
+    """Return pairs: a judge that is silent in some case, and a judge that can replace it in this case.
 
     With many judges, only the most promising judges are paired.
     """

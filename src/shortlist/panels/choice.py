@@ -56,7 +56,8 @@ from shortlist.runs.workers import Unit, Where
 N_PARTS = 5
 """Number of parts into which few cases are split; each part measures panels chosen on the other parts."""
 OWN_SHARE = 0.5
-"""Share of a time limit for the search on all cases; the searches without each part share the rest."""
+"""Share of a time limit for the search on all cases; the searches without each part share the remaining time.
+"""
 
 
 def choose_panels(

@@ -61,10 +61,10 @@ class PanelReport:
     Some of the facts: `point`: number of the panel on the front; None for the best single judge. `front`: for
     each point ``number``, its objectives by name, ``latency`` or None, ``promised`` or None, and ``stages``
     in words. Points are measured on the training cases; the first objective is reduced by its optimism
-    (:mod:`shortlist.panels.optimism`). `judges`: the same for each judge by ``name``. `cascades_of_two`: the
-    same for each policy of at most two judges that no other such policy beats. `is_corrected`: whether
-    optimism was subtracted from the front. `router_refused`: reason why there is no router although columns
-    were named.
+    (:mod:`shortlist.panels.optimism`). `judges`: the facts of a point, for each judge by ``name``.
+    `cascades_of_two`: the facts of a point, for each policy of at most two judges that no other such policy
+    beats. `is_corrected`: whether optimism was subtracted from the front. `router_refused`: reason why there
+    is no router although columns were named.
 
     `held_out`: :class:`shortlist.panels.figures.PanelFigures`. `single`: figures of the best single judge
     within the limits. `best_of_all`: figures of the best of all judges, if limits exclude this judge.
@@ -92,7 +92,7 @@ def panel_report(
 ) -> PanelReport:
     """Return the facts about a point of a front; the point was picked within `limits`.
 
-    `point`: None for the best single judge within the limits, which need not be on the front. `margin`:
+    `point`: None for the best single judge within the limits; this judge need not be on the front. `margin`:
     largest difference in the objective at which a panel that is worse than that judge counts as equally good.
     `instead`: sentence about the panel that a single judge replaces.
     """

@@ -59,8 +59,8 @@ class PanelFigures:
     interval at 95 %: a normal interval, or by an exact tail if all cases cost the same; see
     :func:`shortlist.results.intervals.interval_of_mean`. `latency`: mean seconds. `ended`: share of the cases
     that each stage ends. `recall`: share of right answers for each class; None for a class without cases.
-    Empty for open answers. `errors`: recall and specificity where they are objectives, and Wilson's intervals
-    as ``recall_interval`` and ``specificity_interval``; None without cases of the class.
+    Empty for open answers. `errors`: recall and specificity if these are objectives, and Wilson's intervals
+    as ``recall_interval`` and ``specificity_interval``; an entry is None if its class has no case.
     """
 
     n_cases: int
@@ -89,8 +89,8 @@ def figures(
 ) -> PanelFigures:
     """Return the figures of a panel on cases of known truth, by default with accuracy as objective.
 
-    `promised`: promised share of right answers, also on these cases; accuracy is then a share of the answers.
-    0: accuracy is a share of the answers, and nothing is promised.
+    `promised`: promised share of right answers; the promise also holds for these cases. If `promised` is
+    given, accuracy is a share of the answers. 0: accuracy is a share of the answers, and nothing is promised.
     """
     scoring = scoring or accuracy_scoring(log)
     outcome = panel.run(log)

@@ -1,4 +1,4 @@
-"""Decisions learned from cases of known truth, and their out-of-fold decisions about these cases."""
+"""Decisions learned from cases of known truth, and out-of-fold decisions about these cases."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED = "logistic", "dawid-skene", "votes", "we
 AGREEMENT = "agreement"
 LEARNERS = (LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED, AGREEMENT)
 VOTING = (VOTES, WEIGHTED)
-"""Decisions by votes: one per judge, or more for judges that are right more often."""
+"""Decisions by votes: one vote per judge, or more votes for judges that are right more often."""
 
 PRUNED = "pruned-votes"
 """Name of the decision with one vote for each judge of a committee that exact pruning chose.
@@ -56,7 +56,8 @@ Out-of-fold decisions are by the committee that was chosen again without the fol
 """
 
 POOLED = (*VOTING, DAWID_SKENE)
-"""Decisions whose weights do not depend on the other judges, so that any number of judges decides."""
+"""Learners whose weights for a judge do not depend on the other judges, so that any number of judges decides.
+"""
 
 UNSCORED = (*VOTING, PRUNED, AGREEMENT)
 """Decisions without learned scores of answers."""
@@ -250,7 +251,7 @@ class Judged(NamedTuple):
 
 
 class OutOfFold:
-    """Decisions of sets of judges on cases of known truth, each fitted once and kept.
+    """Decisions of sets of judges on cases of known truth; the decision of a set is fitted once and kept.
 
     `answers`: with a column for each judge. `truth`, ``(n_cases,)``. `folds`, ``(n_cases,)``. `learner`: one
     of ``"logistic", "dawid-skene", "votes", "weighted-votes", "pruned-votes", "agreement", "confidence"``.
@@ -346,8 +347,8 @@ class OutOfFold:
     def _fitted(self, chosen: tuple[int, ...]) -> list[Fitted]:
         """Return the fit on all cases, then the fits without each fold.
 
-        Votes and scores of Dawid and Skene do not depend on the other judges, so they are fitted once per
-        judge.
+        The votes of a judge, and its scores by Dawid and Skene, do not depend on the other judges. So these
+        decisions are fitted once for all judges.
         """
         if self.learner == LOGISTIC:
             return self._fits(chosen)

@@ -94,7 +94,7 @@ def by_scores(
     without a score is right if it is the target. The truth of a case is its target if any judge gives this
     answer in any case. Otherwise the truth is the answer of the first right judge.
 
-    `scores`: from 0 to 1, NaN without one, ``(n_cases, n_judges)``. `codes`: indices of the answers in
+    `scores`: from 0 to 1, NaN without a score, ``(n_cases, n_judges)``. `codes`: indices of the answers in
     `labels`; below 0 without one. `target`: index of the target, ``(n_cases,)``; -1 where unknown. `cases`:
     number of the case of each row. `above`: score above which an answer is right.
     """
@@ -372,6 +372,6 @@ def spelling_notes(times: Mapping[str, int], classes: Sequence[str]) -> tuple[li
 
 
 def _differ_by(way: str, one: str, other: str) -> bool:
-    """Return whether two labels differ in one way: they stay different if only the other ways are ignored."""
+    """Return whether two labels differ in `way`: ignoring all other ways does not make them equal."""
     rest = [each for each in FOLDS if each != way]
     return folded(one, rest) != folded(other, rest)

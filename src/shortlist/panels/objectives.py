@@ -172,7 +172,7 @@ def no_worse(one: Summed, other: Summed, objectives: Sequence[str]) -> bool:
 
 
 def figure_of(figures: Mapping[str, Any], name: str) -> tuple[float | None, Interval | None]:
-    """Return the figure of an objective, and its interval at 95 %; None for a missing one.
+    """Return the figure of an objective, and its interval at 95 %; None if missing.
 
     `figures`: fields of :class:`shortlist.panels.figures.PanelFigures`, by name.
     """
@@ -241,7 +241,7 @@ class Scoring:
 
 
 def right_or_wrong(n_classes: int) -> NDArray[np.int64]:
-    """Return losses, ``(n_classes + 1, n_classes)``: 0 for the right decision, 1 for a wrong one or none."""
+    """Return losses, ``(n_classes + 1, n_classes)``: 0 for the right decision, 1 for all others and none."""
     return np.vstack([1 - np.eye(n_classes, dtype=np.int64), np.ones((1, n_classes), dtype=np.int64)])
 
 
@@ -251,7 +251,7 @@ def accuracy_scoring(log: "AnswerLog") -> Scoring:
 
 
 def scoring_on(log: "AnswerLog", objectives: Sequence[str], losses: Floats, positive: int) -> Scoring:
-    """Return the costs of mistakes on a log under some objectives; `losses` are those of :class:`Scoring`."""
+    """Return the costs of mistakes on a log under some objectives; `losses` as in :class:`Scoring`."""
     measure = measure_of(objectives)
     if measure != BALANCED:
         return Scoring(measure, losses)

@@ -1,4 +1,4 @@
-"""Optimism of the points of a front: how much better they look on the training cases than on others."""
+"""Optimism of the points of a front: how much better points look on the training cases than on new cases."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,8 +20,8 @@ def without_optimism(choice: PanelChoice) -> PanelChoice:
     """Return a choice whose front has the first objective without the optimism of its selection.
 
     The values on the training cases are kept in the extras of the front as ``on_training_cases``. Fronts of
-    more than two objectives stay unchanged, as their points have no neighbours by price. So do fronts of
-    promises, which have passed a test.
+    more than two objectives stay unchanged, as their points have no neighbours by price. Fronts of promises
+    stay unchanged too, as promises have passed a test.
 
     Takes as long as running every measured point once: the points of the front, or of the fronts found
     without each part.
@@ -46,8 +46,8 @@ def without_optimism(choice: PanelChoice) -> PanelChoice:
 def corrected(told: Floats, optimism: Floats, price: Floats, sign: int) -> Floats:
     """Return values minus their optimism, averaged over neighbours by price.
 
-    No point becomes better than on the training cases, or worse than a cheaper point, which the same budget
-    could buy.
+    No point becomes better than its value on the training cases. No point becomes worse than a cheaper point,
+    as the same budget could buy the cheaper point.
 
     `told`, `optimism`, `price`, ``(n_points,)``. `sign`: 1 where more is better.
 
@@ -66,7 +66,7 @@ def corrected(told: Floats, optimism: Floats, price: Floats, sign: int) -> Float
 
 
 Found = Callable[[PanelChoice], tuple[Candidate, ...]]
-"""Function from a choice to policies of which none dominates another."""
+"""Function from a choice to policies; no policy dominates another."""
 
 
 def _points(choice: PanelChoice) -> tuple[Candidate, ...]:

@@ -30,8 +30,8 @@ class PanelChoice:
     incomplete searches. `of_two`: policies of at most two judges that no other such policy dominates.
     `of_two_values`: first objective of the policies in `of_two`, minus its optimism. `guarantees`: guarantee
     of each point, under a promise. `steps`: steps of price per unit. `parts`: if all cases choose, one choice
-    for each part of the cases; it is made without the part, which is its `test`. `is_tested`: whether `test`
-    has cases of another log.
+    for each part of the cases. The choice is made without the part, and the part is its `test`. `is_tested`:
+    whether `test` has cases of another log.
     """
 
     front: Front
@@ -63,7 +63,7 @@ class PanelChoice:
         return scoring_on(log, self.front.names, losses, self.cases.positive)
 
     def of_recipe(self, recipe: Recipe) -> Panel:
-        """Return the panel of any recipe, such as that of a single judge."""
+        """Return the panel of any recipe, such as the recipe of a single judge."""
         return _panel(self, Candidate(0, 0, math.nan, recipe), None)
 
 

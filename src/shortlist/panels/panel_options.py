@@ -63,7 +63,7 @@ NOISY_CASES = 500
 
 @dataclass(frozen=True, kw_only=True)
 class PanelOptions(PanelSettings):
-    """Options of panels, and of their choice."""
+    """Options for choosing panels, and for the panels themselves."""
 
     test_share: float | None = CASE_SHARE
     """Share of the cases in the hold-out set. None: a quarter, or no hold-out set if cases are few."""
@@ -74,7 +74,7 @@ class PanelOptions(PanelSettings):
     first class stands for no answer, which by default costs as much as the worst answer.
     """
     demand: Demand | None = None
-    """Promise to make; with a promise, half of the cases calibrate it and measure the panels."""
+    """Promise to make; if given, half of the cases calibrate the promise and measure the panels."""
     n_folds: int = 5
     seed: int = 0
     router: tuple[str, ...] = ()
@@ -153,8 +153,8 @@ def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:
 def check_objectives(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
     """Raise BadInputError for objectives that do not fit each other, the log or the options.
 
-    The objectives must begin with an entry of `LEADING` and include the price. The log must have their
-    values.
+    The objectives must begin with an entry of `LEADING` and include the price. The log must have the values
+    of all objectives.
     """
     lead = leading(objectives)
     if lead not in LEADING or tuple(objectives[: len(lead)]) != lead or PRICE not in objectives:

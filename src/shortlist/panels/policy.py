@@ -110,7 +110,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Policy over judges: by the answers so far it names the judges to ask next, or decides.
+    """Policy over judges: by the answers so far, the panel names the judges to ask next, or decides.
 
     Attributes
     ----------
@@ -197,10 +197,10 @@ class Panel:
         ----------
         answers : mapping of str to label or dict
             By judge: a label, or ``{"label": ..., "confidence": ...}``. None or an empty text means that the
-            judge gave no answer, and a judge that is not named was not asked yet.
+            judge gave no answer. A judge without an entry was not asked yet.
         failed : collection of str, or mapping of str to str
-            Judges that failed or timed out, perhaps with the reason; they count as silent, and the decision
-            lists them.
+            Judges that failed or timed out, perhaps with the reason; such judges count as silent, and the
+            decision lists them.
 
         Returns
         -------

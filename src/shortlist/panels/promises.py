@@ -3,7 +3,7 @@
 A candidate is a way to ask with one threshold for all its stages: a less confident answer leads to the next
 stage, and in the end to a person, or to no answer. The points of the front without a promise are candidates
 unchanged, each with the thresholds of its stages. The training cases choose the candidates, their price bands
-and the order of the tests. All tests together are wrong with at most the error of the demand
+and the order of the tests. The probability that any test passes wrongly is at most the error of the demand
 (:func:`shortlist.guarantees.promise.passing`), whichever passing candidate is picked.
 """
 

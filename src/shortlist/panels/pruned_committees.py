@@ -24,11 +24,12 @@ PRUNED_SIZES = (3, 5, 7, 9)
 MOST_POOL, MOST_CHOOSING = 60, 4000
 """Largest number of judges to choose among (the most promising), and of cases to choose on (taken evenly)."""
 SEARCH_STEPS = 200
-"""Number of moves of the search if a full search has too many committees; a clock never ends it."""
+"""Number of moves of the search if there are too many committees for a full search; no clock ends the search.
+"""
 
 
 def pruned_committees(cases: Cases) -> list[Judges]:
-    """Return the committees that exact pruning chooses for each size, each once.
+    """Return the different committees that exact pruning chooses for the sizes.
 
     After the call, the pruned votes of these committees in `cases.decisions` are out of fold. Raises
     LimitPassedError at a limit.

@@ -220,7 +220,7 @@ def stages_of(
 def followed(cases: Cases, recipe: Recipe, features: Any = None) -> Outcome:
     """Return the outcome of a recipe on each case, out of fold for learned decisions; prices are in steps.
 
-    `features`: columns of the cases, among them those of a router.
+    `features`: columns of the cases, which include the columns of a router.
     """
     if recipe.router is None:
         return _followed(cases, recipe)
@@ -269,10 +269,10 @@ def stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.in
 def bound_at(cases: Cases, budget: float) -> float:
     """Return an upper bound on the share of right cases of any panel that answers as one of its judges.
 
-    Such a panel asks at least one judge about every case. It is right only where it paid for a judge that is
-    right, or for a person. The bound is the share of an oracle. The oracle asks the cheapest judge about
-    every case, and instead the cheapest right judge about the cases where this gains most per price. For the
-    same price the oracle is right at least as often as the panel.
+    Such a panel asks at least one judge about every case. The panel is right about a case only if it paid for
+    a judge that is right, or for a person. The bound is the share of an oracle. The oracle asks the cheapest
+    judge about every case, and instead the cheapest right judge about the cases where this gains most per
+    price. For the same price the oracle is right at least as often as the panel.
 
     The share is 0 if no judge can be asked about every case for the budget.
 

@@ -7,7 +7,7 @@ price times a trade-off. The means of a group are drawn towards the means of all
 of a policy in a group is mostly drawn towards the price of all policies in the group, as a price that is low
 by luck in a small group breaks limits on new cases. The column of the groups, and the strength of the
 shrinkage, are chosen out of fold. The loss of every point is out of fold too; the price of a point is by the
-final table. A router is offered if it gains by these figures.
+final table. A router is offered if it gains by its loss and price so measured.
 """
 
 import math
@@ -61,7 +61,7 @@ the router is no point.
 NO_ROUTER, UNFINISHED_ROUTER = "No router", "Not finished, as a limit came first: a router"
 """Beginnings of the sentences on a router that does not exist, or that a limit left unfinished."""
 TRADE_OFFS, TINY = 40, 1e-12
-"""Number of trade-offs of loss and price, each with a router as a point; slope below which there is no
+"""Number of trade-offs of loss and price, each with a router as a point; least slope that counts as a
 trade-off.
 """
 N_FOLDS, MOST_PLAIN = 5, 100
@@ -196,12 +196,12 @@ def routed_policies(
 ) -> tuple[list[Candidate], list[str]]:
     """Return the front of a search, with routers added if a router gains, and notes about routers.
 
-    A policy without a router is the best of many on these cases, so its loss there is too low. It leaves the
-    front too if a router costs no more, and loses no more than the policy does out of fold.
+    A policy without a router is the best of many on these cases, so its loss there is too low. The policy
+    also leaves the front if a router costs no more, and loses no more than the policy does out of fold.
 
     `searched`: result without a router. `features`: free columns. `folds`: equal for cases that stay
     together, ``(n_cases,)``. `groups`: equal for rows of the same case, which count as one sample,
-    ``(n_cases,)``. `objectives`: by which policies dominate others.
+    ``(n_cases,)``. `objectives`: objectives that decide dominance.
     """
     names = all_of(features.columns)
     unfinished = f"{UNFINISHED_ROUTER} by {names}."

@@ -85,7 +85,7 @@ class Searched(NamedTuple):
 
 
 class SearchStep(NamedTuple):
-    """Policies of one family: their name, the claim of completeness, and the jobs that measure them."""
+    """Policies of one family: the family's name, the claim of completeness, and the jobs that measure."""
 
     kind: str
     told: str
@@ -102,7 +102,7 @@ def find_policies(
 ) -> Searched:
     """Return the non-dominated policies of one stage or more, and claims of completeness.
 
-    `max_stages`: from 1 to 3. `objectives`: by which policies dominate others. `budget`: a limit or a
+    `max_stages`: from 1 to 3. `objectives`: objectives that decide dominance. `budget`: a limit or a
     cancellation ends the search with the policies found so far, at least with single judges. `families`: keys
     of :data:`FAMILIES` to try; by default the families that :data:`shortlist.panels.candidates.SHAPES` gives
     for the cases.
@@ -551,7 +551,7 @@ def _first_thresholds(
 def _windows(
     judged: Judged, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
 ) -> Iterator[tuple[float, Mask]]:
-    """Yield thresholds of a stage, evenly spread over its front, and masks of the cases that they end.
+    """Yield thresholds of a stage, evenly spread over its front, with masks of the cases that the stage ends.
 
     The masks have the shape ``(n_cases, 2)``. The first column is out of fold, for losses. The second column
     is by the stage of the final panel, for prices.
@@ -584,7 +584,7 @@ def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges
 
 
 class PolicyFront:
-    """Policies of which none dominates another."""
+    """Policies in which no policy dominates another."""
 
     def __init__(self, objectives: Sequence[str]) -> None:
         self._kept, self._new = list[Candidate](), list[Candidate]()

@@ -1,4 +1,4 @@
-"""Selection bias: how much better the best policy of a family looks than it is, as the best of many."""
+"""Selection bias: how much the best policy of a family gains in looks by being chosen among many."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Comparison of a saved panel with a new one, its promise, and the facts on both."""
+"""Comparison of a saved panel with a new panel, by figures and promise, and the facts on both panels."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -43,8 +43,8 @@ class Standing(StrEnum):
     OPEN = "open"
     """Undecided.
 
-    The new panel is cheaper, and the interval does not exclude that it is worse. Under a promise, one panel
-    answers more cases beyond chance, and price speaks for the other panel.
+    The new panel is cheaper, and the interval does not exclude that the new panel is worse. Under a promise,
+    one panel answers more cases beyond chance, and price speaks for the other panel.
     """
 
 
@@ -68,7 +68,7 @@ PROMISED_RULES = {
 
 
 def coverage_of(new: Panel, old: Panel, log: AnswerLog) -> Difference:
-    """Return the share of the same cases that a new panel answers, minus that of an old one."""
+    """Return the share of cases that a new panel answers, minus the share that an old panel answers."""
     gains = (new.run(log).codes >= 0).astype(float) - (old.run(log).codes >= 0)
     interval = accuracy_scoring(log).interval_of_gain(gains, log)
     return Difference(float(gains.mean()), interval, sign_flip_p(by_case(gains, log.groups)))
@@ -212,7 +212,7 @@ def _single_beside(choice: PanelChoice, limits: Sequence[Limit]) -> tuple[Panel,
 
 
 def _act_alike(one: Panel, other: Panel, log: AnswerLog) -> bool:
-    """Return whether two panels ask the same judges about each case of a log, and end it alike."""
+    """Return whether two panels, on each case of a log, ask the same judges and end with the same outcome."""
     if stages_in_words(one) != stages_in_words(other):
         return False
     first, second = one.run(log), other.run(log)

@@ -74,7 +74,7 @@ class Verdict:
     figures are its own, even if the same cases chose the judge. `difference`, `difference_interval`: panel
     minus judge, in the objective, and the paired interval at 95 %; a negative difference of a cost is a
     saving. `p_value`: two-sided, of the paired differences under random signs; McNemar's exact one if every
-    mistake costs the same. `is_judge`: whether the panel asks this judge alone and answers as it does.
+    mistake costs the same. `is_judge`: whether the panel asks this judge alone and gives the judge's answers.
     `n_more_cases`: number of further labelled cases that would decide, if the difference stays; None if the
     difference is beyond chance, or 0. `correlation`: mean correlation of the errors of the judges in the
     panel. `n_independent`: number of independent votes that these judges amount to, m / (1 + (m - 1)
@@ -86,8 +86,8 @@ class Verdict:
     nor the judge is better beyond chance. `margin`: largest difference in the objective at which a panel that
     is worse than the judge counts as equally good. `tells_confidence`: whether the judge gives its surest
     answers, if it is measured under a promise on as many answers as the panel gives. `single_answers`: share
-    of the cases that the judge itself answers; only under a promise, otherwise None. `n_judges`: number of
-    judges of the panel.
+    of the cases that the judge itself answers; None without a promise. `n_judges`: number of judges of the
+    panel.
     """
 
     single: str
@@ -137,7 +137,7 @@ class Verdict:
 
     @property
     def _spent(self) -> tuple[tuple[float, float], bool]:
-        """Return the prices of a case by panel and judge; if neither has a price, their numbers of judges."""
+        """Return the prices of a case by panel and judge; without any price, the numbers of judges."""
         prices = self.panel_figures.price, self.single_figures.price
         return (prices, True) if any(prices) else ((self.n_judges, 1), False)
 
@@ -398,7 +398,7 @@ def verdict(
 def beside_single(choice: PanelChoice, margin: float = MARGIN) -> PanelChoice:
     """Return a choice whose front has each point's difference to the best single judge, without optimism.
 
-    The pick ``as-good`` uses it. Takes as long as measuring every point of the front.
+    The pick ``as-good`` uses these differences. Takes as long as measuring every point of the front.
     """
     told, name = list[tuple[float, Interval]](), ""
     for point in range(len(choice.found)):
@@ -508,7 +508,7 @@ def _gain_of_answers(one: Outcome, other: Outcome, log: AnswerLog) -> tuple[floa
 
 
 def _answers_as(panel: Panel, alone: Panel, log: AnswerLog, *, by_answers: bool) -> bool:
-    """Return whether a panel asks the judge alone and answers as it does, by its stages or `by_answers`."""
+    """Return whether a panel asks the judge alone and gives its answers, by the stages or `by_answers`."""
     if panel.judges != alone.judges:
         return False
     runs = [one.run(log) if by_answers else Panel.run(one, log) for one in (panel, alone)]
@@ -522,7 +522,7 @@ def decide_alike(one: Panel, other: Panel) -> bool:
 
 
 def _error_correlation(panel: Panel, log: AnswerLog) -> float | None:
-    """Return the mean correlation of errors over the pairs of judges, on cases that both answered."""
+    """Return the mean correlation of errors over all pairs of judges, on the cases that a pair answered."""
     places = [log.judges.index(name) for name in panel.judges]
     is_right, found = log.is_right, []
     for here, one in enumerate(places):

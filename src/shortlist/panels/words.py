@@ -169,7 +169,7 @@ def _combined(stages: Sequence[Mapping[str, Any]]) -> list[str]:
 def _stage_sentence(stage: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> str:
     """Return the sentence on a stage and its judges.
 
-    `before`: the earlier stage that leaves cases to it, if any.
+    `before`: the earlier stage that leaves cases to this stage, if any.
     """
     share = f"{_percent(stage['answered'])} of the cases" if stage["answered"] else "no case"
     ends = f"that answers {share}."
@@ -290,7 +290,7 @@ def verdict_sentences(
 ) -> list[str]:
     """Return sentences on the panel against the best single judge, and the evidence.
 
-    `best`: verdict against the best of all judges, if limits exclude it.
+    `best`: verdict against the best of all judges, if limits exclude this judge.
     """
     said = [*_limits_exceeded(facts, limits), *filter(None, (facts["instead"],))]
     if facts["positive"] is not None:

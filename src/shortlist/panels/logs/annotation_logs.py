@@ -48,7 +48,8 @@ def label_studio_records(
     The truth is the annotation that is marked as the ground truth, or the named field of the data.
 
     Raises BadFileError if a needed field is missing, an annotation answers the question twice, or ground
-    truths of a task differ. Raises BadInputError if annotations answer several questions and none is named.
+    truths of a task differ. Raises BadInputError if annotations answer several questions and `columns` names
+    none of them.
     """
     rows, seen = list[Row](), Counter[str]()
     questions: dict[str, None] = {}
@@ -91,7 +92,7 @@ def label_studio_records(
 
 
 def _told(place: str, task: dict[str, Any], kind: str) -> list[Any]:
-    """Return the annotations or predictions of a task; empty where only their numbers were exported."""
+    """Return the annotations or predictions of a task; empty if the export has only their number."""
     given: list[Any] = field(place, task, kind, list) or []
     return [] if given and all(isinstance(one, int) for one in given) else given
 
@@ -181,7 +182,7 @@ def argilla_records(source: str, document: Sequence[Any], columns: LogColumns, n
     answers.
 
     Raises BadFileError if a needed field is missing. Raises BadInputError if several questions are answered
-    and none is named.
+    and `columns` names none of them.
     """
     rows, seen = list[Row](), Counter[str]()
     questions: dict[str, None] = {}
@@ -298,7 +299,7 @@ def _one_question(
 
     `without`: content of an export without any question, for the message.
 
-    Raises BadInputError if there are several or none.
+    Raises BadInputError if no question is named and the export has several or none.
     """
     if columns.answer is not None and columns.answer in questions:
         return columns.answer

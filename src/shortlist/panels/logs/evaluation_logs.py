@@ -215,8 +215,8 @@ PLATFORM = {"input_tokens": "sample.token_usage.prompt_tokens",
 def openai_evals_records(source: str, lines: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
     """Return the records of a run, whose judge is the completion function.
 
-    The answer is the picked text, or else the sampled text. `correct`, or else the score, says whether it is
-    right.
+    The answer is the picked text, or else the sampled text. `correct`, or else the score, says whether the
+    answer is right.
 
     For a run on the platform the sampled model is the judge, and its output is the answer. The answer is
     right if it passed all graders; the truth is the named field of the item.

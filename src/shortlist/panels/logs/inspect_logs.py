@@ -111,7 +111,7 @@ def _of_zstandard(name: str, packed: bytes, most: int) -> bytes:
 
 
 HEADER, START = "header.json", "_journal/start.json"
-"""Members with the settings of the evaluation; the former exists once the evaluation has ended."""
+"""Members with the settings of the evaluation; the header exists once the evaluation has ended."""
 
 
 def is_inspect_archive(content: bytes) -> bool:
@@ -229,7 +229,7 @@ USAGE = {
 
 
 def _usage(place: str, sample: Row, model: str) -> Row:
-    """Return tokens and cost of the judge's model, without those of models that only grade.
+    """Return tokens and cost of the judge's model; models that only grade are left out.
 
     If the usage lists only other models, the judge consists of these models, and their costs are added.
     """

@@ -45,7 +45,7 @@ ODDITIES = {
 def parsed_json(name: str, content: bytes | str, odd: Counter[str]) -> Any:
     """Return the content of a JSON text; NaN and infinity count as numbers, as some tools write them.
 
-    Raises BadFileError if it is no JSON, or is nested too deeply.
+    Raises BadFileError if the text is no JSON, or is nested too deeply.
 
     `odd`: gets the counts of :data:`ODDITIES`, for :func:`oddity_notes`.
     """
@@ -134,9 +134,9 @@ def json_lines(name: str, content: bytes, odd: Counter[str]) -> list[Any] | None
 
 
 def field(source: str, owner: Mapping[str, Any], name: str, kind: type, *, needed: bool = False) -> Any:
-    """Return a field of an object that must be of a kind; None if it is missing or null and not needed.
+    """Return a field of an object that must be of a kind; None if not `needed` and missing or null.
 
-    Raises BadFileError if it is of another kind, or missing though needed.
+    Raises BadFileError if the field is of another kind, or is missing or null though needed.
     """
     value = owner.get(name)
     if value is None and not needed:
@@ -265,9 +265,10 @@ def fingerprint(value: Any) -> str | None:
 def name_of(
     place: str, owner: Mapping[str, Any], name: str, *, needed: bool = False
 ) -> str | int | float | None:
-    """Return a name or number of an object; None if it is missing, null or empty and not needed.
+    """Return a name or number of an object; None if not `needed` and missing.
 
-    Raises BadFileError if it is of another kind, or missing though needed.
+    A null or an empty text counts as missing. Raises BadFileError if the value is of another kind, or is
+    missing though needed.
     """
     value = owner.get(name)
     if (value is None or value == "") and not needed:

@@ -158,7 +158,7 @@ def _unnamed_answer(
 ) -> str | None:
     """Return the column that differs within cases and shares words with `like`, as answers do with a truth.
 
-    Raises BadFileError if there are several.
+    Raises BadFileError if there are several such columns.
     """
     if like is None:
         return None
@@ -320,7 +320,7 @@ def _score(
     answer: str | None,
     has_truth: bool,
 ) -> tuple[str | None, bool, list[str]]:
-    """Return the column of scores or of right answers, whether it has right answers, and unused columns.
+    """Return the column of scores or of marks for right answers, whether it has marks, and unused columns.
 
     `notes`: gets sentences on the unused columns.
     """

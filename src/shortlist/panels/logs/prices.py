@@ -61,11 +61,11 @@ def read_prices(costs: str | Path | Mapping[str, float], notes: list[str]) -> di
 def prices_by_name(
     judges: Sequence[str], told: NDArray[np.float64] | None, prices: dict[str, float], notes: list[str]
 ) -> NDArray[np.float64]:
-    """Return the prices of judges by name, or otherwise those in the log, ``(n_rows, n_judges)``.
+    """Return the prices of judges by name, or otherwise the prices in the log, ``(n_rows, n_judges)``.
 
-    Notes report prices that belong to no judge, and the number of log prices that they replace.
+    Notes report prices that belong to no judge, and the number of prices in the log that are replaced.
 
-    Raises BadInputError if a judge has neither kind of price.
+    Raises BadInputError if a judge has no price by name and no price in the log.
     """
     by_name = np.array([prices.get(judge, np.nan) for judge in judges])
     known = np.zeros(len(judges), dtype=np.int64) if told is None else np.isfinite(told).sum(axis=0)
@@ -90,7 +90,7 @@ def read_token_prices(source: str | Path) -> dict[str, TokenPrices]:
 
     Models without prices of tokens, such as models of images, are left out.
 
-    Raises BadFileError if the file is neither, or a price is no number of at least 0.
+    Raises BadFileError if the file has another form, or a price is no number of at least 0.
     """
     import pandas as pd
 

@@ -79,15 +79,15 @@ def read_log(
     """Read the answers of judges from files, and return their log.
 
     The content of a file decides its form. Tables are wide, with columns for each judge, or long, with a row
-    for each answer; they are CSV, TSV, Parquet, a workbook, or JSON (a list of objects, or one in each line).
-    Logs are those of inspect-ai (``.eval`` and ``.json``), promptfoo (``results.json``), alpaca_eval
-    (``annotations.json``) and lm-evaluation-harness (``samples_*.jsonl``).
+    for each answer; their files are CSV, TSV, Parquet, a workbook, or JSON (a list of objects, or an object
+    in each line). Logs are those of inspect-ai (``.eval`` and ``.json``), promptfoo (``results.json``),
+    alpaca_eval (``annotations.json``) and lm-evaluation-harness (``samples_*.jsonl``).
 
     Raises BadFileError if a file cannot be read, is damaged, or is of no known form. Raises BadInputError if
     a column is missing, or files contradict each other.
 
-    `paths`: the files; ``-`` is standard input. Records of several files with the same case belong together.
-    `form`: required form of all files: ``"wide"``, ``"long"``, ``"inspect-ai"``, ``"lm-eval"``,
+    `paths`: the files; ``-`` is standard input. Records with the same case belong together, also from several
+    files. `form`: required form of all files: ``"wide"``, ``"long"``, ``"inspect-ai"``, ``"lm-eval"``,
     ``"promptfoo"``, ``"alpaca-eval"``, ``"openai-evals"``, ``"label-studio"`` or ``"argilla"``. `columns`:
     names of columns or fields. `costs`: price of a call by judge, as a mapping or a table with the columns
     name and cost; it replaces prices in the log. `token_prices`: prices per token by model: LiteLLM's JSON,

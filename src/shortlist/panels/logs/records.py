@@ -73,7 +73,8 @@ KNOWN_COLUMNS = {
 """Usual names of columns by role, spelled as by :func:`spelled`."""
 
 MAYBE_TRUTHS = ("label", "human", "answer", "class", "correct")
-"""Names of columns that hold the truth if no surer name does, unless they hold answers."""
+"""Names of columns that hold the truth, unless a column has a surer name, or the named column holds answers.
+"""
 
 
 def spelled(name: str) -> str:
@@ -89,7 +90,8 @@ def spelled(name: str) -> str:
 def called(names: Iterable[str], known: Sequence[str], *, nested: bool = False) -> list[str]:
     """Return the columns with one of the known names, in the order of the known names.
 
-    `nested`: whether fields of objects count too, after all others, by the last part of their names.
+    `nested`: whether fields of objects are found too, by the last part of the field's name; fields come after
+    all other columns.
 
     >>> called(["Gold", "Truth ", "size"], KNOWN_COLUMNS["target"])
     ['Truth ', 'Gold']
@@ -152,7 +154,7 @@ NUMBERS = (
     "written_tokens",
     "score",
 )
-"""Columns of records that hold numbers, with NaN for missing ones."""
+"""Columns of records that hold numbers; a missing number is NaN."""
 
 COLUMNS = ("case", "epoch", "task", "judge", "answer", "truth", "content", "probabilities", "model", *NUMBERS)
 """Columns of records; further columns are features of the case."""
@@ -167,7 +169,7 @@ class Records:
     `content` identifies the text that the judge saw. `features`: columns of the case. `source`: name of the
     file in messages. `numbered`: whether cases are named by the numbers of their rows, which mean nothing in
     another file. `columns`: columns of the file, if it is a table. `n_repeats`: number of answers that were
-    merged into others of the same judge and case.
+    merged into another answer of the same judge and case.
     """
 
     frame: "pd.DataFrame"
@@ -306,7 +308,7 @@ MILLISECONDS = re.compile(r"(.*[^A-Za-z])?ms|.*Ms", re.DOTALL)
 
 
 def seconds_of(source: str, name: str, values: Any) -> Any:
-    """Return a column of latencies in seconds; its name decides whether it is in milliseconds."""
+    """Return a column of latencies in seconds; the name of the column says if its unit is milliseconds."""
     numbers = numbers_of(source, "latency", values)
     return numbers / 1000 if MILLISECONDS.fullmatch(name) else numbers
 

@@ -55,9 +55,9 @@ COLUMN_OF_EACH = (
 def _refuse_nameless_judges(parts: Sequence[Records], repeats: str | None) -> None:
     """Raise BadFileError for files whose answers to the same cases have no known judge.
 
-    The judge is unknown if columns in several files have the same name, which names no judge. It is also
-    unknown for samples of lm-evaluation-harness in one folder. Both are allowed if repeats of one judge are
-    expected. Any other judge in several files counts as asked again.
+    The judge is unknown if columns in several files have the same name, which names no judge. The judge is
+    also unknown for samples of lm-evaluation-harness in one folder. Such files are accepted if repeats of one
+    judge are expected. Any other judge in several files counts as asked again.
     """
     if repeats is not None:
         return

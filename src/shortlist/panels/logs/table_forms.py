@@ -40,7 +40,7 @@ CASE_WORDS = frozenset(
     }
     | {"problem", "hit", "id", "query", "conversation", "image", "pair"}
 )
-"""Words in names of columns of judges, and in those of cases."""
+"""Words in names of columns of judges, and words in names of columns of cases."""
 
 PRICE_WORDS = frozenset({"price", "cost", "usd", "eur"})
 """Words in names of columns of prices."""
@@ -78,7 +78,8 @@ def told_form(
 
     `notes`: gets sentences on unused columns whose names fit a role.
 
-    Raises BadFileError if the table fits both forms, or is long with several columns for one role.
+    Raises BadFileError if the table fits both forms (wide and long), or is long with several columns for one
+    role.
     """
     tool, of_tool = crowd_roles(source, table, columns)
     found = candidates(table, columns, of_tool)
@@ -140,8 +141,8 @@ def _is_long(
 ) -> bool:
     """Return whether a table with columns named like a case and a judge has a row for each answer.
 
-    If cases repeat, it has. If no case repeats, the column named like a judge may hold answers, or the source
-    of the truth.
+    A table has, if cases repeat. If no case repeats, the column named like a judge may hold answers, or the
+    source of the truth.
 
     Raises BadFileError if the table may have a row for each answer, and other columns share words with the
     answers.
@@ -439,7 +440,7 @@ def with_chosen(table: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def with_case(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a table of Toloka with a number for each task, if only the workers' input identifies it."""
+    """Return a table of Toloka with a number for each task, if only the workers' input identifies tasks."""
     shown = [name for name in map(str, table.columns) if name.startswith("INPUT:")]
     if "ASSIGNMENT:worker_id" not in table or TOLOKA_CASE in table or not shown:
         return table

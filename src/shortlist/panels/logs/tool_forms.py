@@ -1,4 +1,4 @@
-"""Forms of logs: the tool that wrote a file, and its reader; files without answers of their own."""
+"""Forms of logs of tools, each with its reader, and forms of files of tools that contain no answers."""
 
 import io
 import re

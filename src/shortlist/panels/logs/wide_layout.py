@@ -114,8 +114,8 @@ def _who_told(
 ) -> list[str]:
     """Return columns named like a judge with words of no other column, such as the people behind the truths.
 
-    Raises BadFileError if fewer than two columns hold answers, as each row may then be the answer of a person
-    named in it.
+    Raises BadFileError if fewer than two columns hold answers, as a row may then be an answer of the person
+    that it names.
     """
     if hints.form is not None:
         return []
@@ -196,7 +196,7 @@ def _may_be_known(source: str, table: "pd.DataFrame", name: str, names: Sequence
 def _is_copy(
     table: "pd.DataFrame", name: str, target: str | None, columns: LogColumns, hints: TableHints
 ) -> bool:
-    """Return whether a column is named like the truth but is neither the truth nor answers."""
+    """Return whether a column is named like the truth, but holds neither the truth nor answers."""
     if name in {*hints.priced, columns.answer, columns.score}:
         return False
     is_same = target is not None and same_labels(table, name, target)
@@ -311,7 +311,7 @@ def _told_of_one(
 def _with_bare_names(
     source: str, table: "pd.DataFrame", names: Sequence[str], found: Layout, hints: TableHints
 ) -> Layout:
-    """Return a layout with the names of judges without suffixes of answers or of scores."""
+    """Return a layout in which the names of judges have no suffix of answers or scores."""
     begins = {*names, *(stem for name in names for stem in stems(name, ANSWER_PARTS))}
     words = [word for part, several in PARTS.items() for word in several]
     ends = [".confidence", ".price", ".latency", ".score"] if hints.form == "wide" else None

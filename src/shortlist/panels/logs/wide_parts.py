@@ -1,6 +1,7 @@
 """Columns beside the answers of a wide table's judges: prices, confidences, and scores of right and wrong.
 
-Columns of scores without answers are distinguished from answers by words, names and prices, or an error.
+Columns of scores without answers are distinguished from answers by words, names and prices. Where these leave
+both readings open, reading ends with an error.
 """
 
 import re
@@ -28,7 +29,7 @@ ANSWER_PARTS = ("label", "answer", "prediction", "pred", "response", "output")
 """Suffixes of a judge's name in the column of its answers."""
 
 MARKS = ".|_"
-"""Signs between the name of a judge and that of a part."""
+"""Signs between the name of a judge and the name of a part."""
 
 RIGHT_WORDS = frozenset({"True", "False", "correct", "incorrect", "right", "wrong"})
 """Labels that say whether an answer is right, and are rarely answers themselves."""
@@ -215,7 +216,8 @@ def _scores_beside_truth(
 ) -> dict[str, str]:
     """Return the columns of judges with scores of right and wrong, if no column has the words of the truth.
 
-    Raises BadFileError if the columns may be answers: codes of two classes, or two classes of several.
+    Raises BadFileError if the columns may be answers: as codes of two classes, or as two out of several
+    classes.
     """
     truths = words_of(table[target])
     words = set[str]().union(*(words_of(table[name]) for name in found.values()))
@@ -255,7 +257,7 @@ def is_right(column: "pd.Series[Any]") -> bool:
 
 
 def prices_of(table: "pd.DataFrame", names: Sequence[str], judges: Iterable[str]) -> dict[str, str]:
-    """Return the price column of each judge, if it has one."""
+    """Return the price column of each judge that has a price column."""
     wanted = {
         judge: [f"{judge}{mark}{word}" for word in PARTS["price"] for mark in MARKS] for judge in judges
     }

@@ -248,7 +248,7 @@ def _shares_of(source: str, table: "pd.DataFrame", found: Mapping[str, str]) -> 
 
 
 def most_probable(shares: Mapping[str, float]) -> str | None:
-    """Return the most probable label; None for two equally probable ones.
+    """Return the most probable label; None for a tie.
 
     >>> most_probable({"a": 0.2, "b": 0.8}), most_probable({"a": 0.5, "b": 0.5})
     ('b', None)
