@@ -43,7 +43,7 @@ class Of(frozenset[str]):
 
 
 class Flag:
-    """Marks a field that is an option of its own for the command, and no setting of a method."""
+    """Mark of a field that is an option of its own for the command, and no setting of a method."""
 
 
 FLAG = Flag()

@@ -34,7 +34,7 @@ def all_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
 
 
 def counted(count: int, thing: str) -> str:
-    """Return a number of things whose plural ends in s.
+    """Return a number and its noun, which is in the plural unless the number is 1.
 
     >>> counted(1, "point"), counted(2000, "point"), counted(2, "policy"), counted(2, "day")
     ('1 point', '2,000 points', '2 policies', '2 days')

@@ -325,7 +325,7 @@ class Source:
         return int(text)
 
     def located(self, error: BadInputError) -> BadFileError:
-        """Return an error with the name of its file; an error that has a location is not changed."""
+        """Return an error with the name of this file; an error that has a location is not changed."""
         return error if isinstance(error, BadFileError) else self.error(str(error))
 
 

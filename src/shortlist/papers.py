@@ -61,7 +61,7 @@ MOVED = {
     "shortlist": _RULES,
     "shortlist.ensembles": _RULES,
 }  # fmt: skip
-"""Public names that moved from the library, by their packages."""
+"""Public names that moved from the library, by the package that had them."""
 
 
 def absent(package: str, name: str) -> Exception:

@@ -102,8 +102,8 @@ def scaled(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.flo
 def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
     """Return the volume that the points dominate below a reference point (Zitzler & Thiele 1998), by moocore.
 
-    `points`: objective vectors, minimised, ``(n_points, n_objectives)``; points not better than the
-    reference in every objective add nothing. `reference`: the corner that bounds the volume,
+    `points`: objective vectors, minimised, ``(n_points, n_objectives)``; a point adds nothing unless it is
+    better than the reference in every objective. `reference`: the corner that bounds the volume,
     ``(n_objectives,)``.
 
     The volume, in the product of the objectives' units; 0 without points.

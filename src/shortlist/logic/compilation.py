@@ -164,7 +164,10 @@ def _by_variable(literal: int) -> tuple[int, int]:
 
 
 def _forced(clauses: Clauses) -> NDArray[np.int64] | None:
-    """Map literals found by unit propagation to the last variable; None if there is no model."""
+    """Map each variable that unit propagation fixes to the last variable, with a sign.
+
+    Returns None if there is no model.
+    """
     found = propagate(clauses)
     if not found.consistent:
         return None
@@ -175,7 +178,7 @@ def _forced(clauses: Clauses) -> NDArray[np.int64] | None:
 
 
 def _substituted(clauses: Clauses, mapping: NDArray[np.int64]) -> Clauses:
-    """Replace variables by literals, with the last one true, and drop tautologies."""
+    """Replace variables by literals, with the last variable true, and drop tautologies."""
     true = clauses.n_variables
     flat = (np.sign(clauses.literals) * mapping[np.abs(clauses.literals)]).tolist()
     offsets = clauses.offsets.tolist()

@@ -37,7 +37,7 @@ class Propagation:
 
     @property
     def literals(self) -> tuple[int, ...]:
-        """Implied literals, by variable."""
+        """Implied literals, sorted by variable."""
         values = self.assignment.values[::2]  # 1 for true, 0 for false, -1 for unknown
         known = np.flatnonzero(values >= 0)
         return tuple(np.where(values[known] == 1, known + 1, -known - 1).tolist())

@@ -163,7 +163,7 @@ def _doubled(room: NDArray[Any]) -> NDArray[Any]:
 
 
 def backbone(clauses: Clauses, budget: Budget | None = None) -> tuple[int, ...] | None:
-    """Return the literals that are true in every model, by variable; None if there is no model.
+    """Return the literals that are true in every model, sorted by variable; None if there is no model.
 
     Positive literals are the core features of a product line, negative literals its dead features. Each model
     found rules out every literal that is false in it, and the search prefers values that rule out more. So

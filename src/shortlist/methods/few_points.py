@@ -304,7 +304,10 @@ def _by_customers(gains: Floats, most: int, seconds: float) -> list[Found]:
 
 
 def _added_one_by_one(gains: Floats, most: int) -> list[tuple[list[int], float]]:
-    """Return greedy choices of one point, two points and so on; each adds a point at the largest regret."""
+    """Return greedy choices of one point, two points and so on.
+
+    Each adds the best point of the customer of largest regret.
+    """
     alone = 1 - gains.min(axis=1)  # the largest regret is of a single objective
     chosen = [int(np.lexsort((-gains.sum(axis=1), alone))[0])]
     found = []
@@ -417,7 +420,7 @@ def _different(enough: Mask) -> NDArray[np.int64]:
 
 
 def _best_for(gains: Floats, chosen: Sequence[int]) -> tuple[list[int], list[Floats]]:
-    """Return the chosen points that are the best for some weights, and the centre of these weights."""
+    """Return the chosen points that are best for some weights, and the centre of each point's weights."""
     n = gains.shape[1]
     places, middles = list[int](), list[Floats]()
     for place in sorted(set(chosen)):

@@ -44,13 +44,13 @@ class ClaimCheck:
 class FrontCheck(ClaimCheck):
     """Findings of the recheck of a front.
 
-    `search`: search for missing or dominating solutions; None if there was none. `found_by`: solver that
-    found the front, or "" without one. `seconds`: wall-clock time of the recheck. `n_completed`: number of
-    points whose continuous columns keep rows within the tolerance of HiGHS, not exactly. `n_tried`: number
-    of committees, if all of them were enumerated. `n_states`: number of states of a second search for the
-    whole front, 0 without one (:mod:`shortlist.methods.row_states`). `unasked`: reason, as a sentence, why
-    claims about other solutions were not rechecked, or "". `rounded`: sentence on the values that are
-    rounded, or "".
+    `search`: search for missing or dominating solutions; None without a search. `found_by`: solver that found
+    the front, or "" without one. `seconds`: wall-clock time of the recheck. `n_completed`: number of points
+    whose continuous columns keep rows within the tolerance of HiGHS, not exactly. `n_tried`: number of
+    committees, if all of them were enumerated. `n_states`: number of states of a second search for the whole
+    front, 0 without one (:mod:`shortlist.methods.row_states`). `unasked`: reason, as a sentence, why claims
+    about other solutions were not rechecked, or "". `rounded`: sentence on the values that are rounded, or
+    "".
     """
 
     search: BoxSearch | None = None

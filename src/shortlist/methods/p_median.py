@@ -22,7 +22,7 @@ ROOT_ROUNDS, NODE_ROUNDS = 300, 8
 """Steps that improve the multipliers, at the root and at each further node."""
 
 PATIENCE = 12
-"""Steps without a better bound after which the step length is halved."""
+"""Number of steps without a better bound after which the step length is halved."""
 
 ROOT_TURNS, NEW_COLUMNS = 8, 400
 """Rounds that add columns for improving the multipliers, and most columns added per round."""
@@ -183,7 +183,7 @@ class _Median:
         self._swap(most=3)
 
     def _swap(self, most: int = 50) -> None:
-        """Exchange a chosen point for another while that lowers the sum, the best exchange first."""
+        """Exchange a chosen point for another while an exchange lowers the sum, the best exchange first."""
         chosen = self._columns_of_best()
         for _ in range(most):
             found = (self.total, -1, -1)

@@ -118,7 +118,7 @@ class CheckedSession:
         self._current.set_cutoff(cutoff)
 
     def set_start(self, values: ArrayLike | None) -> None:
-        """Offer a solution as the start of the next solve; an infeasible one does no harm."""
+        """Offer a solution as the start of the next solve; an infeasible start does no harm."""
         self._current.set_start(values)
 
     def solve(

@@ -21,7 +21,9 @@ FEASIBILITY_TOLERANCE = 1e-6
 """Tolerance on the limits of a row with fractions, relative to its terms: doubles cannot do better."""
 
 CONTRADICTION = 1e-4
-"""Relative excess of a bound over a verified answer, with fractional costs, that counts as an error."""
+"""Relative excess of a bound over the cost of a verified answer that counts as an error, if costs are
+fractional.
+"""
 
 Post: TypeAlias = Callable[[float, float], None]
 """Function that sends (objective or NaN or inf, bound or -inf) to the waiting thread; cheap, callable from
@@ -282,7 +284,7 @@ class Session(Protocol):
         """Admit only solutions that cost at most `cutoff`; None removes this limit."""
 
     def set_start(self, values: ArrayLike | None) -> None:
-        """Offer a solution as the start of the next solve; an infeasible one does no harm."""
+        """Offer a solution as the start of the next solve; an infeasible start does no harm."""
 
     def solve(
         self,

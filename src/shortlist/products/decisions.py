@@ -129,8 +129,8 @@ class DecisionState:
     decisions: tuple[Decision, ...]
     """Decisions in their order."""
     forced: tuple[int, ...]
-    """Literals of the features with a single value in all remaining products, by feature: decided, implied
-    by decisions and limits, or fixed by the model.
+    """Literals of the features with a single value in all remaining products, sorted by feature. The value is
+    decided, implied by decisions and limits, or fixed by the model.
     """
     complete: bool
     """Whether `forced` is complete; False if the time ended first."""
@@ -302,7 +302,7 @@ def decide_all(state: DecisionState, decisions: Sequence[Decision]) -> DecisionS
 
 
 def undo(state: DecisionState, steps: int = 1) -> DecisionState:
-    """Return the state before the last steps.
+    """Return the state before the last `steps` steps.
 
     Raises
     ------

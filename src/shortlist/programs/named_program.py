@@ -36,7 +36,7 @@ Number: TypeAlias = Fraction | float
 """Bound or limit as written: a fraction, or an infinite double."""
 
 Place: TypeAlias = tuple[str, str | int, int]
-"""Position of a number: its kind, the row, column or objective, and for coefficients the column."""
+"""Position of a number: its kind; its row, column or objective; for a coefficient its column, else 0."""
 
 DIGITS = 15
 """Number of digits up to which every decimal has a double of its own, and can be restored from the double."""

@@ -184,8 +184,8 @@ def _wrong_points(
 def _kept_rows(part: ContinuousPart, front: Front) -> list[bool | None]:
     """Return, for each point, whether its continuous columns meet every row and give its values.
 
-    False if they do so within the tolerance of HiGHS only, None if not at all. HiGHS finds the values for a
-    front that was saved without them.
+    True for a point whose columns do so exactly, False within the tolerance of HiGHS only, None otherwise.
+    HiGHS finds the values for a front that was saved without them.
     """
     kept: list[bool | None] = []
     for number, (decision, point) in enumerate(zip(front.decisions, front.values.tolist(), strict=True)):

@@ -60,7 +60,7 @@ class PartState(NamedTuple):
     best: Longs
     """Best solution found so far."""
     here: Annotated[Records, HERE]
-    """Lengths of the lists, number of nodes so far, and 1 after the first solution."""
+    """Lengths of the lists, number of nodes so far, and a flag that is 1 after the first solution."""
 
 
 @kernel("void(int64, int64, int64, PartRows, PartState)")

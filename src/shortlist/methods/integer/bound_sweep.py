@@ -82,7 +82,7 @@ class BoundSweep:
         return met
 
     def _answer(self) -> int | None:
-        """Return the number of the answer to the current bounds; a known one is not solved again."""
+        """Return the number of the answer to the current bounds; a known answer is not solved for again."""
         bounds = self._bounds
         known = (bounds <= self._asked).all(axis=1) & (self._answered <= bounds).all(axis=1)
         if known.any():

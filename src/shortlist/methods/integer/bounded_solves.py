@@ -121,7 +121,7 @@ class BoundedSolves:
     def minimise(self, weights: Vector, upper: Vector, *, start: Vector | None = None) -> Vector | None:
         """Return the objectives of a solution that minimises ``weights @ f`` with ``f <= upper``.
 
-        Returns None if there is none.
+        Returns None if there is no such solution.
 
         `start` is an earlier answer within `upper`, from whose solution the solver starts.
 
@@ -145,7 +145,7 @@ class BoundedSolves:
     ) -> Vector | None:
         """Return the objectives of a solution of `part` that minimises ``weights @ f``.
 
-        Returns None if there is none.
+        Returns None if there is no solution.
 
         The part, made by :meth:`part_within`, gets a session of its own. With `most`, only solutions of
         weight up to it count. Without `presolve`, HiGHS skips its presolve.

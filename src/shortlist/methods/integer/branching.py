@@ -172,7 +172,7 @@ def _sums(terms: Longs, row_of: NDArray[np.intp], n_rows: int) -> Longs:
 INTEGRAL = 1e-6
 """Distance from an integer below which a value is not branched on; solutions are recomputed in integers."""
 LEAST_GAIN = 1e-6
-"""Least value of a pseudo-cost, so that the product of two pseudo-costs still depends on the larger one."""
+"""Least value of a pseudo-cost, so that the product of two pseudo-costs never loses the larger factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +267,7 @@ class _BranchSearch:
         self._gains, self._counts = np.zeros((2, n_columns)), np.zeros((2, n_columns))
 
     def children(self, node: _BranchNode) -> list[_BranchNode]:
-        """Return the two parts of a node; none if it is decided.
+        """Return the two parts of a node; no parts if the node is decided.
 
         A node without a bound in integers is split too, in the end to single solutions.
         """

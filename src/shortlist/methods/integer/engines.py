@@ -11,13 +11,14 @@ FEW_COLUMNS = 300
 took half the time of whole programs, of E-Shop (290) a quarter with four objectives.
 """
 TINY = 30
-"""Columns below which programs of three objectives are solved without a reduction first. With sums too large
-for HiGHS, parts took a tenth of the processor time (18 columns, values near 10^10), as integers decide the
-parts.
+"""Number of columns; smaller programs of three objectives are solved without a reduction first. With sums too
+large for HiGHS, parts took a tenth of the processor time (18 columns, values near 10^10), as integers decide
+the parts.
 """
 BY_PARTS = 1.5
-"""Columns per row from which zones are searched by parts as well. On uClinux, 1,850 columns and 2,468 rows,
-a point took 14 times the time of whole programs, because most parts are not decided in integers.
+"""Number of columns per row; from this ratio on, zones are searched by parts as well. On uClinux, 1,850
+columns and 2,468 rows, a point took 14 times the time of whole programs, because most parts are not decided
+in integers.
 """
 
 

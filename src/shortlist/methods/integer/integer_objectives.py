@@ -76,8 +76,9 @@ class IntegerObjectives:
 def integer_objectives(program: Program) -> IntegerObjectives:
     """Return the objectives of `program` as exact integers, minimised.
 
-    Costs are decimals. Each objective is multiplied by its own ``Objective.scale``. If that is None, it is
-    multiplied by the smallest power of ten up to 10^9 that makes every cost and the offset an integer.
+    Costs are decimals. Each objective is multiplied by its own ``Objective.scale``. If this scale is None,
+    the objective is multiplied by the smallest power of ten up to 10^9 that makes every cost and the offset
+    an integer.
 
     Raises BadInputError if there are fewer than two objectives or two of one name, or if a cost times the
     scale is not an integer. A cost of a column that is not integer, or a value that may reach 2^53, is an
@@ -196,7 +197,7 @@ class Archive:
         return self._stored[: len(self)]
 
     def add(self, vector: Vector, columns: Columns | None = None) -> int:
-        """Return the index of a vector; a new one is stored with its solution, the integer columns."""
+        """Return the index of a vector; a new vector is stored with its solution, the integer columns."""
         number = self._numbers.setdefault(tuple(vector.tolist()), len(self))
         if number == len(self):
             if number == len(self._stored):

@@ -154,7 +154,7 @@ class _Search:
 
     @property
     def n_zones(self) -> int:
-        """Number of zones left by the points found, searched or not."""
+        """Number of zones that the points found so far leave, searched or not."""
         return len(self.zones)
 
     @property

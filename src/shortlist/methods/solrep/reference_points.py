@@ -65,7 +65,7 @@ def plane_dimension(anchors: Points) -> int:
 def hit_and_run(
     anchors: Points, n_points: int, between: Between, *, rng: np.random.Generator, report: Report = silent
 ) -> NDArray[np.float64]:
-    """Return a random walk in the plane through `anchors`, from a point in their hull, a point per step.
+    """Return the points of a random walk in the plane through `anchors`, from a point in their hull.
 
     A step has a random direction in the plane, and a length uniform between the limits from `between`
     (Smith 1984). The limit distribution of the walk is uniform over the region that `between` allows.
@@ -246,7 +246,7 @@ def _other_optimum(
     pair: tuple[int, int],
     records: dict[str, Record],
 ) -> ProgramOutcome | None:
-    """Return the vector with the least value of one objective and, among these, of a second objective.
+    """Return the vector with the least value of one objective and, among such vectors, of a second one.
 
     Returns None if the anchor is such a vector.
     """
@@ -313,8 +313,8 @@ LENGTH_STEP = 2.0**-20
 """Step to which limits of a jump are rounded inwards, in ranges of the anchors.
 
 The last digits of a linear program's optimum depend on its first basis and on the machine. Rounding removes
-them, so that a repeated walk takes the same steps. The limit itself is never a result, even if it is a
-multiple: limits are often round numbers, and a last digit would decide.
+them, so that a repeated walk takes the same steps. A limit that is a multiple of the step is moved inwards
+too: limits are often round numbers, and their last digit would decide.
 """
 
 

@@ -48,7 +48,7 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class _Chunk:
-    """Reference points for one session, and the earlier answers; it pickles."""
+    """Reference points for one session, and the earlier answers; a chunk can be pickled."""
 
     anchors: tuple[ProgramOutcome, ...]
     points: dict[int, Vector]

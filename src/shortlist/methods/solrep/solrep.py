@@ -105,7 +105,7 @@ class SolRepSettings(ReferenceSettings):
     or they leave columns in which a second program, with another seed, looks for a better one.
     """
     chunk_size: Annotated[int, count()] = 25
-    """Reference points per chunk, neighbours together."""
+    """Number of reference points per chunk; a chunk holds neighbouring points."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

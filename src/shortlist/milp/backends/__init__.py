@@ -66,7 +66,7 @@ class Backend:
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs.
 
-        Raises BadInputError if the solver does not accept such programs.
+        Raises BadInputError if the solver does not accept the program.
         """
         seed = as_count(seed, "seed", at_least=0) % LARGEST_SEED
         as_count(threads, "threads")

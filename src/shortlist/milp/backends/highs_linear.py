@@ -27,7 +27,7 @@ Basis: TypeAlias = "highspy.HighsBasis"
 
 
 def cost_unit(costs: NDArray[Any]) -> float:
-    """Return the divisor of large costs for HiGHS; its multipliers are multiplied by the same number."""
+    """Return the divisor of large costs for HiGHS; multipliers from HiGHS are multiplied by it again."""
     return max(1.0, float(np.abs(costs).max(initial=0)) / LARGEST_COST)
 
 

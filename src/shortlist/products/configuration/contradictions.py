@@ -39,7 +39,7 @@ MOST_SECONDS = 30.0
 """Most seconds for the search by clauses, and for each of the two steps by integer programs."""
 
 MOST_RULES = 100
-"""Most rules in the list of a contradiction that could not be shortened in time; with more rules the model
+"""Most rules in the list of a contradiction that could not be shortened in time; if there are more, the model
 is named as a whole.
 """
 
@@ -142,8 +142,8 @@ def _joined(model: FeatureModel, limits: Sequence[Constraint], literals: Sequenc
 def _explained(joined: _Joined, assumed: Sequence[int], budget: Budget) -> tuple[Explanation | None, bool]:
     """Return contradictory rules, and whether the time sufficed to separate the model's own.
 
-    Satisfiability finds the fewest. With too many clauses, or too little time, integer programs drop limits
-    and choices first, then rules of the model, as long as the rest stays contradictory.
+    Satisfiability finds the fewest rules. With too many clauses, or too little time, integer programs drop
+    limits and choices first, then rules of the model, as long as the rest stays contradictory.
     """
     try:
         return fewest_rules(SwitchedRules(traced_clauses(joined.model), _part(budget)), assumed), True

@@ -238,8 +238,8 @@ class _ProductLine:
     def _soft(self, customer: Customer, parts: Sequence[Sequence[Linear]]) -> tuple[Program, Floats, Floats]:
         """Return the program in which wishes may be given up, the costs of wishes, and the costs of misses.
 
-        The costs of wishes leave out a constant: one for each wanted feature. Each limit has a column that
-        is 1 if it is given up. Each side of a limit has a column with the amount that is missed.
+        The costs of wishes leave out a constant, the number of wanted features. Each limit has a column that
+        is 1 if the limit is given up. Each side of a limit has a column with the amount that is missed.
         """
         n_limits, n_sides = len(parts), sum(map(len, parts))
         n, width = self.program.n_columns, self.program.n_columns + n_limits + n_sides

@@ -173,7 +173,7 @@ class Least:
     value: int | None = None
     """Value of the best product found; None if none was found."""
     bound: int | None = None
-    """Lower bound over all products; None if it is unknown, or if there is no product."""
+    """Lower bound over all products; None if the bound is unknown, or there is no product."""
     possible: bool = True
     """Whether there may be a product; False if there is proved to be none."""
 

@@ -274,7 +274,7 @@ class Forced:
     """Literals, sorted by feature: i + 1 for a feature i in every product, -(i + 1) for a feature i in none.
     """
     complete: bool = True
-    """Whether all such features were found; False if the time ended first."""
+    """Whether all features with a single value were found; False if the time ended first."""
 
 
 def limited_model(model: FeatureModel, limits: Iterable[Constraint]) -> LimitedModel:

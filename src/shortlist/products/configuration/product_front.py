@@ -60,7 +60,7 @@ class Configured:
     front: Front
     """Front with its points; without points if there is no product, or none was found."""
     reason: str
-    """Reason for having no points, or for the choice of the method."""
+    """Reason why there are no points, or why the method was chosen."""
     conflict: tuple[str, ...]
     """Sentences for the parts of a contradiction of rules, requirements and limits, with the values that the
     other parts leave to each limit; empty if there is a product. No part can be left out, unless the time

@@ -231,7 +231,7 @@ def _changes(
 
 
 def _nearest(limit: Constraint, left: _Asked, product: Mask) -> tuple[tuple[str, Constraint] | None, Mask]:
-    """Return the limit nearest to the given one that can be met, and a product within it.
+    """Return the nearest limit to `limit` that can be met, and a product that meets the new limit.
 
     The limit is None if it is no comparison of a named sum. `product`: product that meets all other
     requirements.

@@ -92,7 +92,7 @@ def _parsed(source: Source, kind: Format) -> FeatureModel:
 def recognise(source: Source) -> Format:
     r"""Return the format of a text.
 
-    Raises BadFileError if it is none of :class:`Format`.
+    Raises BadFileError if the text has no format of :class:`Format`.
 
     >>> recognise(Source("model", "c 1 A\np cnf 1 1\n1 0\n")).value
     'dimacs'
