@@ -152,8 +152,8 @@ def solrep(
     finished program. With the same problem and settings, a later call resumes from the study and gives the
     same answer. `workers`: workers for hit-and-run points; see :func:`shortlist.runs.units.open_workers`. The
     answer does not depend on the workers, unless a wall-clock limit is hit: points are split into chunks
-    beforehand, each with a session of its own. `candidates`: names of the integer columns; ``x0``, ``x1``,
-    ... by column number if not given. `budget`: time limit, the seed of the random walk and of the solver,
+    beforehand, each with a session of its own. `candidates`: names of the integer columns; ``x0``, ``x1`` and
+    so on by column number if not given. `budget`: time limit, the seed of the random walk and of the solver,
     and progress after every reference point, or after every chunk of points with several workers. With
     several processes, the cancellation is checked between chunks.
 

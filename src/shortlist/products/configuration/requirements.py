@@ -86,10 +86,9 @@ def read_requirements(path: str | Path, model: FeatureModel) -> Requirements:
 
     - ``feature,selected``: a CSV table with this header and 1, 0, true or false.
     - ``NAME -> true`` or ``false``, one per line.
-    - ``12 NAME``, variable number and name, one per line; the file is called ``Yes_...`` if its features are
-    selected, ``No_...`` if they are deselected. Number and name must agree. A last line like ``148ms`` is
-    passed
-      over.
+    - ``12   NAME``, variable number and name, one per line; the file is called ``Yes_...`` if its features
+      are selected, ``No_...`` if they are deselected. Number and name must agree. A last line like
+      ``148ms`` is passed over.
     - literals ``12 -13 ...``, with lines ``c ...`` as comments, and ``v`` and 0 as solvers write them.
     - XML with the root ``configuration``, as FeatureIDE writes it:
       ``<feature manual="selected" name="..."/>``, or ``unselected``, or the same with ``automatic``; a
