@@ -9,7 +9,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import Annotated, Any, Self, TypeVar, get_origin
+from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
 
 from shortlist._validation import as_choice, as_count
 from shortlist.errors import BadInputError
@@ -76,14 +76,25 @@ def _is_number(value: object) -> bool:
 
 
 def check_fields(options: object) -> None:
-    """Apply the checks of a dataclass's annotated fields, in their order, to all values but None.
+    """Apply the checks of a dataclass's annotated fields, in their order; None passes if its hint has it.
 
     Raises BadInputError for the first option that has a bad value.
     """
     for one in dataclasses.fields(options):  # type: ignore[arg-type]  # a dataclass
         for check in filter(callable, marks_of(one.type)):
-            if (value := getattr(options, one.name)) is not None:
+            value = getattr(options, one.name)
+            if value is not None or not allows_none(one.type):
                 check(value, one.name)
+
+
+def allows_none(hint: Any) -> bool:
+    """Return whether an annotation has None among its types, or Any.
+
+    >>> allows_none(Annotated[int | None, "Number of rows."]), allows_none(Annotated[int, "Number of rows."])
+    (True, False)
+    """
+    plain = hint.__origin__ if get_origin(hint) is Annotated else hint
+    return plain is Any or type(None) in get_args(plain)
 
 
 def marks_of(hint: Any) -> tuple[Any, ...]:

@@ -128,7 +128,7 @@ def run_units(
     stage : str
         Activity that progress events name.
     parts : callable, optional
-        Splits the result of a unit into records with separate keys; the result of an :class:`Unfinished` unit
+        Splits the result of a unit into records with separate keys; the result of an unfinished unit
         is split too.
     known : mapping of str to object, optional
         Results of units that are not run; by default the results in the study; with `parts`, by default no

@@ -277,7 +277,7 @@ def proof_of(
     complete: bool = False,
     proved: bool = False,
 ) -> Proof:
-    looked = LookedAt(problem, ProvedBounds(problem), {}, complete, nodes=0)
+    looked = LookedAt(problem, ProvedBounds(problem), {}, complete, is_cut=not complete, nodes=0)
     return looked._proof(missing, budget, complete=complete, proved=proved)
 
 
@@ -309,3 +309,12 @@ def test_who_stops_the_work_is_named_before_the_clock() -> None:
 def test_a_complete_front_lacks_nothing_and_names_no_limit_that_has_passed_since() -> None:
     proof = proof_of(time_is_up(), AHEAD, complete=True, proved=True)
     assert proof == Proof(ProofKind.COMPLETE, missing=(0.0, 0.0, 0.0))
+
+
+def test_a_budget_that_no_committee_keeps_gives_an_empty_front_of_many_classifiers_too() -> None:
+    rng = np.random.default_rng(0)
+    votes = merge_rows(rng.integers(0, 2, (20, 17)), [0, 1] * 10)
+    problem = committee_problem(votes, ["max accuracy", "min cost"], costs={"cost": [5.0] * 17}, max_cost=1.0)
+    front = committee_front(problem)
+    assert len(front) == 0
+    assert front.proof.kind is ProofKind.COMPLETE

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from shortlist.ensembles.fronts import committee_front as fronts
 from shortlist.ensembles.fronts.committee_front import FEW_MEANS, committee_front
 from shortlist.ensembles.fronts.committee_problem import mean_front_problem
+from shortlist.ensembles.fronts.front_claims import mean_selection
 from shortlist.ensembles.fronts.objectives import MOST_ROWS_OF_LOSSES
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.pruning.mean_problem import mean_goal
 from shortlist.ensembles.pruning.mean_pruning import prune_means
+from shortlist.ensembles.pruning.pruning import COMMITTEE_WALK, WITHIN_LIMITS
 from shortlist.ensembles.votes.soft_votes import WHOLE, SoftVotes, soft_votes
 from shortlist.errors import BadInputError
 from shortlist.results.front import Front
@@ -251,6 +253,30 @@ def test_objectives_that_count_votes_and_sums_that_are_too_large_are_refused() -
     with pytest.raises(BadInputError, match="limits of a front must be on the size"):
         mean_front_problem(votes, ["min log-loss", "min size"], limits=selection_limits(3, min_size=0))
     many = SoftVotes(np.repeat(votes.shares, 5_000, axis=0), np.repeat(votes.labels, 5_000))
-    with pytest.raises(BadInputError, match=r"must have at most 47,662 rows that prune, .* 60,000"):
+    with pytest.raises(BadInputError, match=r"must have at most 47,662 pruning rows, .* 60,000"):
         mean_front_problem(many, ["min log-loss", "min size"])
     assert MOST_ROWS_OF_LOSSES == 47_662
+
+
+def test_two_losses_have_the_best_of_each_within_each_size_and_name_no_limit() -> None:
+    rng = np.random.default_rng(2)
+    labels = [0, 1] * 12
+    right = np.clip(np.array(labels)[:, None] * 0.4 + 0.3 + rng.normal(0, 0.25, (24, 14)), 0.01, 0.99)
+    votes = soft_votes(np.stack([1 - right, right], axis=2), labels)
+    names = ["min log-loss", "min brier", "min size"]
+    front = committee_front(mean_front_problem(votes, names), Budget(1e6))
+    assert front.proof.limit == ""
+    points = minimised(front)
+    for size in range(1, 4):
+        committees = [one for one in oracles.subsets(14) if 1 <= len(one) <= size]
+        for value in range(2):
+            least = min(worth(votes, names[value], one, []) for one in committees)
+            assert points[points[:, 2] <= size, value].min() == pytest.approx(least, abs=2e-9)
+
+
+def test_a_front_of_one_loss_says_that_it_was_proved_within_limits() -> None:
+    votes = soft_votes([[[0.9, 0.1], [0.6, 0.4]], [[0.2, 0.8], [0.4, 0.6]]], [0, 1])
+    front = committee_front(mean_front_problem(votes, ["min log-loss", "min size"]))
+    chosen = mean_selection(mean_front_problem(votes, ["min log-loss", "min size"]), front, 0)
+    assert front.extras["bounds"][0]["proved_by"] != COMMITTEE_WALK
+    assert chosen.proved_by == WITHIN_LIMITS

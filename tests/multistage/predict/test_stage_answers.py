@@ -287,7 +287,7 @@ def test_without_calibration_rows_a_share_of_the_rows_calibrates() -> None:
         ({"answer_accuracy": 0.9, "calibration_share": 0}, {}, "calibration_share must be in"),
         ({}, {"calibration": (PROMISED_X, PROMISED_Y)}, "calibration needs `answer_accuracy`"),
         ({"answer_accuracy": 0.9}, {"calibration": (PROMISED_X, PROMISED_Y[:3])}, "calibration must have one label per row"),
-        ({"answer_accuracy": 0.9, "calibration_share": 0.0001}, {}, "got no row among them"),
+        ({"answer_accuracy": 0.9, "calibration_share": 0.0001}, {}, "got no row"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused(

@@ -193,8 +193,11 @@ def read_settings(
 
 def _own_option(name: str, command: Any) -> str:
     """Return a sentence on the command's option that takes a text typed as a setting; else ""."""
-    option = "" if command is None else options_of(command).get(name.replace("-", "_"), "")
-    if option == f"--{name}":
+    options = {} if command is None else options_of(command)
+    own, option = f"--{name.replace('_', '-')}", options.get(name.replace("-", "_"), "")
+    if own in options.values():
+        option = own
+    if option == own:
         return f" Write {option} VALUE."
     return f" Write {option}=NAME." if option == f"--columns {name}" else ""
 
