@@ -42,7 +42,8 @@ class SetSource:
     classes: Mapping[str, str] = field(default_factory=dict)
     """Class of the set for each word of the file; a word without an entry is the class."""
     members: tuple[str, ...] = ()
-    """Names of nested archive members: the first is in the download, and every next one is in the one before.
+    """Names of nested archive members: the first member is in the download, each further member in the member
+    before.
     """
     most_bytes: int = 0
     """Largest size of the download, in bytes."""
@@ -65,7 +66,7 @@ class DataSet:
     licence: str
     rows: int
     columns: tuple[str, ...]
-    """Names of the columns; the last one is ``target``."""
+    """Names of the columns; the last column is ``target``."""
     note: str = ""
     """Note to read before use."""
     classes: Mapping[str, int] = field(default_factory=dict)
@@ -126,7 +127,7 @@ class JudgeKind(NamedTuple):
     name: str
     """Name of the judges of the kind; each judge's number is added to the name."""
     number: int
-    """Number of such judges."""
+    """Number of judges of the kind."""
     cost: float
     """Price of the first judge, in cents; every next judge costs a fifth more."""
     skill: float

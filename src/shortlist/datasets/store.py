@@ -23,7 +23,7 @@ TellBytes: TypeAlias = Callable[[int, int | None], None]
 """Callback that receives the number of bytes so far, and the total if the server gives it."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""Names of this machine, from which http is accepted."""
+"""Names of this machine; http is accepted from these names only."""
 
 SILENCE_S = 30.0
 """Seconds without data after which a download times out."""

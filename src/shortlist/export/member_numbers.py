@@ -240,7 +240,7 @@ def _plain_boosting(estimator: Any) -> Numbers:
 
 
 def _columns_of_codes(estimator: Any) -> list[list[int]]:
-    """Return, for each column of words, the encoded column of every code in its trees."""
+    """Return, for each column of words, the index of the encoded column of every code in the trees."""
     if not estimator.folded.words:
         return []
     ordinal = estimator.trees_._preprocessor.named_transformers_["encoder"]  # noqa: SLF001  # likewise

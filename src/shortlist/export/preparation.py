@@ -58,7 +58,7 @@ class ReadRows:
     """Features of rows that models read, collected while models are written."""
 
     names: Sequence[str] | None = None
-    """Names of the features, by which transformers may select."""
+    """Names of the features, which a transformer may use to select columns."""
     needed: set[int] = field(default_factory=set)
     """Indices of the features that must have a value."""
     words: set[int] = field(default_factory=set)

@@ -46,7 +46,7 @@ class ScorePart(NamedTuple):
 
 
 class LinearScore(NamedTuple):
-    """Linear score, and the limits from which it answers each class."""
+    """Linear score, and for each class the limit from which the score answers the class."""
 
     parts: tuple[ScorePart, ...]
     limits: tuple[float, ...]

@@ -13,7 +13,7 @@ from shortlist.export.protocols import Protocol, Route, Rule, Step, Wording
 SIZE, LEADING, PADDING = 13, 18, 10
 """Pixels of text: size of letters, distance of lines, and distance from the edge of its box."""
 WIDTH, GAP = 372, 40
-"""Width of the picture in pixels, which fits a telephone, and distance from a step to the next."""
+"""Width of the picture, which fits a telephone, and distance from a step to the next step, in pixels."""
 BOX_WIDTH = WIDTH - 4
 ROOM = 8
 """Pixels above and below the ruler between a step's orders and its answers."""

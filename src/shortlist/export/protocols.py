@@ -233,7 +233,8 @@ class _Met(NamedTuple):
     answer.
     """
     known: tuple[NDArray[np.bool_], ...]
-    """For each stage, the mask of rows with a value that it knows and with all values that steps need."""
+    """For each stage, the mask of the rows with a known value for the stage and all values that steps need.
+    """
 
     @classmethod
     def of(cls, classifier: MultiStageClassifier, table: "pd.DataFrame") -> "_Met":

@@ -74,7 +74,7 @@ def count_answers(
 
 
 def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return thresholds between scores, the most cautious first; the last one, 0, answers every row.
+    """Return thresholds between scores, the most cautious first; the last threshold, 0, answers every row.
 
     A threshold lies in the middle between two scores that are more than :data:`SAME_SCORE` apart, so that
     rounding of a score decides nothing.
@@ -145,7 +145,7 @@ def p_values(calibration: AnswerCounts, demand: Demand) -> NDArray[np.float64]:
 def guarantee_from(
     thresholds: NDArray[np.float64], counts: AnswerCounts, place: int, demand: Demand
 ) -> Guarantee:
-    """Return the guarantee of the threshold with an index; -1 if no threshold passed."""
+    """Return the guarantee of the threshold with index `place`; -1 means that no threshold passed."""
     if place < 0:
         return Guarantee(*demand, np.inf, counts.n_rows, 0, 0)
     n_answered, n_right = int(counts.answered[place]), int(counts.right[place])

@@ -1,4 +1,4 @@
-"""Classifier that answers only if enough of its answers are right, with confidence."""
+"""Classifier that leaves rows unanswered so that, with confidence, enough of its answers are right."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Self

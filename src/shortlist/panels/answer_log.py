@@ -368,7 +368,7 @@ def sorted_labels(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _labels_of(given: Any, shape: tuple[int, ...], what: str) -> tuple[NDArray[np.int64], list[str]]:
-    """Return an index for each label, -1 without one and -2 for a judge not asked, and the list of labels."""
+    """Return the index of each label, -1 where empty and -2 for a judge not asked, and the list of labels."""
     import pandas as pd
 
     if isinstance(given, Coded):
@@ -410,7 +410,7 @@ def _is_open(truth: NDArray[np.int64], groups: NDArray[np.int64] | None) -> bool
 
 
 def _numbers_alike(codes: NDArray[np.int64], labels: list[str]) -> tuple[NDArray[np.int64], list[str]]:
-    """Return codes and labels in which labels that are the same number are merged into one label."""
+    """Return codes and labels after merging labels that are the same number into one label."""
     places: dict[str, int] = {}
     of_label = [places.setdefault(number_text(label), len(places)) for label in labels]
     return np.array([*of_label, UNASKED, SILENT], dtype=np.int64)[codes], list(places)

@@ -129,8 +129,8 @@ def pairs_of(
     """Return chains of two stages: a set, then a set that contains it; by confidence, then any other judge.
 
     Of many judges, stages with votes of two judges are left out, as two votes rarely decide differently from
-    one judge alone. Chains that ask two judges at once before a third come from the agreement cascades near
-    the front of these cascades.
+    one judge alone. Chains that ask two judges at once before a third come from agreement cascades: the
+    cascades in `tried` near the front of `tried`.
 
     `tried`: agreement cascades of three judges.
     """
@@ -218,7 +218,7 @@ def _slope(lossless: Floats, cheap: Floats) -> float:
 def confident_triples(cases: Cases, found: list[Candidate]) -> list[tuple[Judges, Judges, Judges]]:
     """Return cascades of three judges by confidence.
 
-    With few judges these are all cascades. With many judges, each cascade of two in `found` gets a third
+    With few judges all cascades are returned. With many judges, each cascade of two in `found` gets a third
     judge.
 
     `found`: policies, among them cascades of two judges.

@@ -30,7 +30,7 @@ from shortlist.panels.decisions import (
 PENALTY = 0.3
 """Penalty of the squared weights, relative to the sum of the log loss."""
 GRADIENT = 3e-4
-"""Largest entry of the gradient of the mean loss at which a fit ends."""
+"""Bound on the entries of the gradient of the mean loss; a fit ends below the bound."""
 MOST_STEPS = 200
 MOST_ROWS = 8000
 """Largest number of cases of a fit, taken evenly from all; more cases would change the weights by less than
@@ -238,10 +238,11 @@ class LimitPassedError(Exception):
 class Judged(NamedTuple):
     """Decision of some judges, fitted on all cases, and the out-of-fold decisions about each case.
 
-    `decided`: out-of-fold decisions. `written`: decisions of the fit on all cases, by which a panel pays on
-    these cases. `ordering`: decisions whose confidences are compared with thresholds. If judges report
-    confidences, `ordering` equals `decided`. Otherwise `ordering` equals `written`: without confidences equal
-    answers are equally sure only within a fold, so a threshold across folds would mean nothing.
+    `decided`: out-of-fold decisions. `written`: decisions of the fit on all cases; they determine the price
+    of a panel on the cases. `ordering`: decisions whose confidences are compared with thresholds. If judges
+    report confidences, `ordering` equals `decided`. Otherwise `ordering` equals `written`: without
+    confidences equal answers are equally sure only within a fold, so a threshold across folds would mean
+    nothing.
     """
 
     decision: JudgesDecision

@@ -95,8 +95,8 @@ def by_scores(
     answer in any case. Otherwise the truth is the answer of the first right judge.
 
     `scores`: from 0 to 1, NaN without a score, ``(n_cases, n_judges)``. `codes`: indices of the answers in
-    `labels`; below 0 without one. `target`: index of the target, ``(n_cases,)``; -1 where unknown. `cases`:
-    number of the case of each row. `above`: score above which an answer is right.
+    `labels`; below 0 without an answer. `target`: index of the target, ``(n_cases,)``; -1 where unknown.
+    `cases`: number of the case of each row. `above`: score above which an answer is right.
     """
     is_text = (codes >= 0) & (codes == target[:, None])
     told = ~np.isnan(scores) & (codes >= 0)
@@ -184,7 +184,7 @@ def checked_cases(cases: ArrayLike) -> NDArray[Any]:
 def checked_numbers(
     given: ArrayLike | None, shape: tuple[int, ...], what: str, *, at_least: float = -math.inf
 ) -> NDArray[np.float64] | None:
-    """Return an array of numbers with NaN for missing ones; None if all are missing.
+    """Return an array of numbers, NaN where a number is missing; None if all numbers are missing.
 
     Raises BadInputError if the shape is wrong, or a number is infinite or below `at_least`.
     """
@@ -217,7 +217,7 @@ def checked_prices(
 
 
 def checked_probabilities(given: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
-    """Return probabilities of this shape that add up to 1, or NaN; None if all are missing.
+    """Return an array of probabilities that add up to 1, NaN where missing; None if all are missing.
 
     Raises BadInputError if a sum is not 1, or a probability is negative.
     """

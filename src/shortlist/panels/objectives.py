@@ -1,8 +1,8 @@
-"""Objectives of panels: for each one its value, its order of dominance, its figure and its interval.
+"""Objectives of panels: for each objective a value, an order of dominance, a figure and an interval.
 
 A new objective is one row of :data:`OBJECTIVES`. :data:`LEADING` lists the objectives that a front may begin
 with, and the measure by which panels are compared then. Options, checks, fronts, figures and sentences read
-these two.
+:data:`OBJECTIVES` and :data:`LEADING`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -260,7 +260,7 @@ def scoring_on(log: "AnswerLog", objectives: Sequence[str], losses: Floats, posi
 
 
 def shares_of_classes(right: NDArray[np.bool_], log: "AnswerLog", positive: int) -> dict[str, Any]:
-    """Return recall and specificity with their intervals, in which several rows of one case count as one."""
+    """Return recall and specificity with intervals; several rows of one case count as one in an interval."""
     told: dict[str, Any] = {}
     for name in led_by(BALANCED):
         here = (log.truth == positive) == OBJECTIVES[name].is_class

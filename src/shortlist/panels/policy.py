@@ -115,7 +115,7 @@ class Panel:
     Attributes
     ----------
     judges : tuple of str
-        Names of all judges that any stage asks, in the order of the log from which they were chosen.
+        Names of all judges that any stage asks, in the order of the log from which the panel was chosen.
     classes : tuple of str
         Empty where answers are open: votes then count equal answers.
     stages : tuple of Stage

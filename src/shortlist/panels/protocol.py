@@ -90,7 +90,7 @@ def panel_protocol(panel: Panel, *, target: str = "a panel", ways: Sequence["Way
 
 
 def _step(panel: Panel, stages: tuple[Stage, ...], place: int, first: int, share: float | None) -> Step:
-    """Return one step; `first` is the number of the first step of its way."""
+    """Return one step of a way; `first` is the number of the first step of the way."""
     stage, score = stages[place], _score(panel, stages[place].decision)
     is_last = place == len(stages) - 1
     codes = [stage.decision.code] if isinstance(stage.decision, Alone) else range(len(panel.classes) or 1)

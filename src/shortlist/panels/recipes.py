@@ -109,7 +109,7 @@ class Cases:
         return int(self.prices.shape[1])
 
     def losses_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the loss of deciding these classes, ``(n_cases,)``."""
+        """Return the loss on each case if it is decided for these classes, ``(n_cases,)``."""
         return np.asarray(self.losses[self.scored(codes), self.truth])
 
     def loss_of(self, outcome: Outcome) -> NDArray[np.int64]:

@@ -94,7 +94,7 @@ class Grouping(NamedTuple):
 
     @property
     def of_group(self) -> NDArray[np.int64]:
-        """Group of each case, ``(n_cases,)``; the index after the last one for a missing value."""
+        """Group of each case, ``(n_cases,)``; for a missing value, the index after the last group."""
         return np.where(self.codes < 0, self.n_groups, self.codes)
 
     def fork(self, ways: Sequence[int]) -> Fork | int:
@@ -270,7 +270,7 @@ class _Choice(NamedTuple):
 
     `places`: index of the candidate, ``(n_trade_offs, n_groups + 1)``; the index after the candidates is an
     answer without asking, and the last group holds missing values. `alone`: class with the least loss in each
-    group, ``(n_groups + 1,)``; -1 without one.
+    group, ``(n_groups + 1,)``; -1 without such a class.
     """
 
     places: NDArray[np.int64]

@@ -146,7 +146,7 @@ def _check_limit(budget: Budget, family: str) -> None:
 
 @contextmanager
 def _until(cases: Cases, budget: Budget) -> Iterator[None]:
-    """Stop decisions from learning within the block once a budget is used up."""
+    """Stop the learning of decisions within the block once a budget is used up."""
     with ExitStack() as stack:
         for one in cases.decisions.values():
             if isinstance(one, OutOfFold):
@@ -333,7 +333,7 @@ def _confident(
 ) -> Iterator[SearchStep]:
     """Yield judges whose answers are taken by their confidence.
 
-    Further steps are chains that ask another judge after such a judge.
+    Later steps are chains of such a judge and further judges.
     """
     if BY_CONFIDENCE not in cases.decisions:
         return

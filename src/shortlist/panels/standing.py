@@ -35,7 +35,7 @@ CHEAPER = 0.01
 
 
 class Standing(StrEnum):
-    """Result of the comparison of a saved panel with a new one."""
+    """Result of the comparison of a saved panel with a new panel."""
 
     BEATEN = "beaten"
     AS_GOOD = "as-good"
@@ -94,7 +94,7 @@ def rule_of(told: Verdict) -> RuleVerdict:
 
 
 def standing(told: Verdict) -> Standing:
-    """Return the standing of a saved panel, the single policy of the verdict, against a new one."""
+    """Return the standing of a saved panel (the verdict's single policy) against a new panel."""
     rule = rule_of(told)
     if rule.takes_first:
         return Standing.BEATEN
@@ -121,7 +121,7 @@ def promised_standing(told: Verdict, coverage: Difference, kept: Kept, *, is_pro
 
 
 def is_cheaper(told: Verdict) -> bool:
-    """Return whether a new panel is cheaper than the saved one by enough to be worth the change."""
+    """Return whether a new panel is cheaper than the saved panel by enough to be worth the change."""
     return told.panel_figures.price < (1 - CHEAPER) * told.single_figures.price
 
 
@@ -206,7 +206,7 @@ def compared_facts(
 
 
 def _single_beside(choice: PanelChoice, limits: Sequence[Limit]) -> tuple[Panel, Panel]:
-    """Return the best single judge within limits, and the panel that measures it."""
+    """Return the best single judge within limits as a panel, and the panel that measures this judge."""
     alone = single_panel(choice, best_single(choice, limits))
     return alone, rechosen(choice, alone, lambda part: single_panel(part, best_single(part, limits)))
 

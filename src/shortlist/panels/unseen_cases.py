@@ -1,4 +1,4 @@
-"""Cases of another log, for measuring panels that were chosen from this one."""
+"""Cases of another log, to measure panels on cases that did not choose them."""
 
 from dataclasses import replace
 from typing import Any

@@ -246,7 +246,7 @@ def measured_on(facts: Mapping[str, Any]) -> str:
 
 
 def bound_sentence(bound: float, price: float, some_right: float, *, hands_over: bool) -> list[str]:
-    """Return a sentence on an upper bound of the share of right training cases for a price; empty at 1.
+    """Return a sentence on an upper bound of the share of right cases at a price; empty if it is 1.
 
     `some_right`: share of the cases about which at least one judge is right. `hands_over`: whether a person
     decides open cases.

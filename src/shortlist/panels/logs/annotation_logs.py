@@ -129,7 +129,7 @@ def _one_answer(place: str, answers: Sequence[Any]) -> Any:
 
 
 def _one_truth(place: str, marked: Sequence[Sequence[Any]]) -> Any:
-    """Return the answer in the annotations that are marked as ground truths of a task; None without one."""
+    """Return the answer in the annotations that are marked as ground truths of a task; otherwise None."""
     told = dict.fromkeys(_one_answer(place, answers) for answers in marked if answers)
     if len(told) > 1:
         raise BadFileError(
@@ -295,7 +295,7 @@ def _is_number(value: Any) -> bool:
 def _one_question(
     source: str, questions: Collection[str], columns: LogColumns, tool: str, without: str = ""
 ) -> str:
-    """Return the question whose answers are read: the named one, or the only one.
+    """Return the question whose answers are read: the named question, or the only question.
 
     `without`: content of an export without any question, for the message.
 

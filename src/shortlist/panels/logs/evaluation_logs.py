@@ -133,7 +133,7 @@ METRICS = ("exact_match", "acc", "em", "f1", "contains", "pass@1")
 
 
 def _metric(sample: Row, *, is_choice: bool) -> float | None:
-    """Return the metric that says whether the answer of a sample is right; None without one.
+    """Return the metric that says whether the answer of a sample is right; otherwise None.
 
     For choices only the accuracy counts, as other metrics compare other likelihoods.
     """

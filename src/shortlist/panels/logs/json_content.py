@@ -187,7 +187,7 @@ MOST_SHOWN = 60
 
 
 def plain(value: Any) -> Any:
-    """Return a value as a label: a list of one label as that label, other lists and objects as text.
+    """Return a value as a label: a list of one label as this label, other lists and objects as text.
 
     >>> plain("yes"), plain(["yes"]), plain(["a", 1]), plain({"b": None})
     ('yes', 'yes', '["a", 1]', '{"b": null}')
@@ -200,7 +200,7 @@ def plain(value: Any) -> Any:
 
 
 MOST_FIELDS = 100
-"""Number of different fields above which objects are no rows of a table, and stay texts."""
+"""Largest number of different fields of objects that become columns; with more fields, objects stay texts."""
 
 
 def with_fields(table: "pd.DataFrame") -> "pd.DataFrame":

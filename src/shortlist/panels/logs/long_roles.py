@@ -33,8 +33,8 @@ CALL_STATES = frozenset({"error", "errors", "exception", "status", "state", "res
 """Words in names of columns beside which ``success`` means that the call worked."""
 
 FEWEST_CASES = 10
-"""Least number of cases with different answers for this rule: a column that is constant in all of them is no
-score.
+"""Least number of cases with different answers for this rule: a column is no score if it is constant in all
+these cases.
 """
 
 FEW_SCORES = 0.1
@@ -283,7 +283,7 @@ def _answer(
 def _leftover_truth(
     source: str, table: "pd.DataFrame", found: Sequence[str], *, case: str, answer: str
 ) -> str | None:
-    """Return a column with a name of answers that holds the truth; None without one.
+    """Return a column with a name of answers that holds the truth; otherwise None.
 
     The column is constant within each case, and shares words with the answers.
 

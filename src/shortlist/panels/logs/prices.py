@@ -131,7 +131,7 @@ def read_token_prices(source: str | Path) -> dict[str, TokenPrices]:
 def token_prices_of(model: str, prices: Mapping[str, TokenPrices]) -> TokenPrices | None:
     """Return the token prices of a model; its name may begin with a provider, as in ``openai/gpt-4o``.
 
-    If only names in the table begin with a provider, exactly one of them must end with the model.
+    If only names in the table begin with a provider, exactly one name in the table must end with the model.
     """
     places = [0, *(at + 1 for at, sign in enumerate(model) if sign in "/:")]
     for place in places:

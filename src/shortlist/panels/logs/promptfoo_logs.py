@@ -261,7 +261,7 @@ def _results_of_row(
 
 
 def _judged(place: str, title: str, said: str, parts: Mapping[str, str]) -> tuple[str, str]:
-    """Return the verdict on an output, "" without one, and its text."""
+    """Return the verdict on an output ("" without a verdict), and the text of the output."""
     if "Status" in parts:
         verdict = parts["Status"]
     else:

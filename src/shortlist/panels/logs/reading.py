@@ -94,7 +94,8 @@ def read_log(
     or a table with the columns model, input_cost_per_token and output_cost_per_token. `truth`: the truth of
     each case: a table with a column of cases, or a log, whose strict plurality is the truth. `classes`: the
     possible answers; see :func:`shortlist.panels.answer_log.make_log`. `like`: classes of a saved panel,
-    which are used where every truth is one of them. `rules`: words for gaps in tables, and the decimal sign.
+    which are used if every truth is among these classes. `rules`: words for gaps in tables, and the decimal
+    sign.
     """
     notes: list[str] = []
     named = columns or LogColumns()
@@ -252,7 +253,7 @@ def _check_width(name: str, content: bytes) -> None:
 class Truth(NamedTuple):
     """Truth in a file of its own.
 
-    A table with its columns of cases and truths, or the truth `of_case` from a log.
+    The truth is in the columns `case` and `target` of a table, or, from a log, in the mapping `of_case`.
     """
 
     name: str
