@@ -22,7 +22,7 @@ def differences(kept: Any, meant: Any, name: str = "", *, within: float = 0.0) -
     Attributes that only `kept` has are skipped, as they are computed on demand.
 
     `name`: name of the whole object. `within`: relative tolerance of real numbers, as a share of the larger
-    one.
+    number.
 
     >>> list(differences({"cost": [1, 2], "size": 3}, {"cost": [1.0, 2.5], "size": 3}, "front"))
     ['front.cost.1']

@@ -1,9 +1,9 @@
 """Numbers written by people as exact decimals, and as integers over a scale.
 
 A person who writes 0.1 means a tenth, not the nearest double. A cost of 0.1 becomes the fraction 1/10, and
-costs of 0.1 and 0.25 become 2 and 5 over a scale of 20. Their sums are compared as integers; divided by the
-scale they are in the user's unit again. The functions here return None or a mask for bad values; their
-callers raise the errors.
+costs of 0.1 and 0.25 become 2 and 5 over a scale of 20. Sums of these costs are compared as integers; divided
+by the scale, they are in the user's unit again. The functions here return None or a mask for bad values;
+their callers raise the errors.
 """
 
 import math

@@ -70,7 +70,7 @@ class BoundRows:
         self._integer_bounds = _whole(self.column_lower) & _whole(self.column_upper)
 
     def bound(self, multipliers: Floats, weights: Floats) -> PlaneBound | None:
-        """Return the bound proved by multipliers of the rows and weights of the objectives, or None.
+        """Return the bound proved by multipliers of the rows and weights of the objectives.
 
         Returns None if an unbounded column could lower the sum without end, or numbers exceed 2^53.
         """

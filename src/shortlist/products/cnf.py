@@ -33,7 +33,7 @@ class Definitions:
     """Growing collection of auxiliary variables and of the formulas that define them.
 
     Each variable is defined in both directions, so every product gives it exactly one value. The number of
-    models stays the same, and the models without the auxiliary variables are exactly the products.
+    models stays the same, and the models, cut to the features, are exactly the products.
     """
 
     n_variables: int

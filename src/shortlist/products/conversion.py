@@ -42,7 +42,7 @@ class ModelDifference:
     lost: Mask | None
     gained: Mask | None
     """Product that only the first model allows, and product that only the second model allows, as masks
-    ``(n_names,)``. None if there is no such product, or a limit ended the search.
+    ``(n_names,)``. A mask is None if there is no such product, or a limit ended the search.
     """
     unsure: tuple[str, ...] = ()
     """Names of the fields, ``lost`` or ``gained``, that a limit left open."""

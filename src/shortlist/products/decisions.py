@@ -28,7 +28,7 @@ from shortlist.runs.budget import Budget
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Decision:
-    """A feature that somebody selected or deselected.
+    """Decision of a person or tool to select or deselect a feature.
 
     Attributes
     ----------

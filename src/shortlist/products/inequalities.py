@@ -144,7 +144,7 @@ def within_reach(linear: Linear) -> Linear:
     """Clip a limit to one step beyond the sums that variables can reach, so that solvers can hold it.
 
     The same choices meet the clipped limit. If no choice meets the limit, every choice misses the clipped
-    limit by less than the given limit. The difference is the same for all choices.
+    limit by less than it misses the given limit. The difference is the same for all choices.
     """
     least = sum(factor for factor in linear.coefficients if factor < 0)
     most = sum(factor for factor in linear.coefficients if factor > 0)

@@ -1,9 +1,9 @@
 """Recorded answers of a search's programs in a study, so that a killed search can resume.
 
 The order of a search's questions depends on its answers alone. On resuming, recorded questions are answered
-without a solver, and the search continues with the first unrecorded one. The key of an answer is the
-question itself, so that answers are never mixed up. A solution is checked again before it counts. That
-nothing is better, or that there is no solution, is taken from the file.
+without a solver, and the search continues with the first unrecorded one. The key of an answer is the question
+itself, so that answers are never mixed up. A solution is checked again before it counts. The file's claims
+that no solution is better, or that there is none, are taken without a check.
 """
 
 import contextlib

@@ -233,8 +233,8 @@ def _changes(
 def _nearest(limit: Constraint, left: _Asked, product: Mask) -> tuple[tuple[str, Constraint] | None, Mask]:
     """Return the nearest limit to `limit` that can be met, and a product that meets the new limit.
 
-    The limit is None if it is no comparison of a named sum. `product`: product that meets all other
-    requirements.
+    The limit returned is None if `limit` is no comparison of a named sum. `product`: product that meets all
+    other requirements.
     """
     sums = limit_sums(limit, left.model)
     if not sums or not isinstance(limit, QuantityLimit) or limit.quantity is None:
