@@ -447,22 +447,22 @@ class Advice:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredTable:
-    """An ensemble chosen on a table, and the figures of its rules."""
+    """Result of a method on a table: the measured figures of its rules, and the advice."""
 
     n_rows: dict[str, int]
-    """Number of rows by their use."""
+    """Number of rows by use, such as fitting or test."""
     seconds: float
-    """Wall-clock time."""
+    """Wall-clock time in seconds."""
     only_answer: str | None = None
-    """Class that every row of the choice gets, if it is one only."""
+    """Class that all rows used for the choice get; None if these rows get several classes."""
     test: dict[str, Measured] = field(default_factory=dict)
-    """Figures by rule; none where the work was stopped before they were known."""
+    """Figures by rule; empty if the work was stopped before figures were known."""
     advice: Advice | None = None
-    """Rule to use by the measured rows."""
+    """Advice on the rule to use, from the measured rows."""
 
 
 def held_out_in_words(difference: Difference, n_rows: int) -> str:
-    """Return a sentence on the differences of accuracy that held-out rows can show, and on their limits.
+    """Return a sentence on the least difference of accuracy that held-out rows can show.
 
     >>> held_out_in_words(Difference(0.01, (-0.04, 0.06), 0.7), 100)
     'The 100 held-out rows tell differences from 5 points on, of this model alone.'
@@ -499,13 +499,13 @@ def advise(
     verb: str = "Use",
     leans: bool = False,
 ) -> Advice:
-    """Return the recommended rule: the first, the best single one, or all members.
+    """Return the advice to use the first rule, the best single classifier, or all classifiers.
 
     `test`: figures of each rule on the measured rows: the first rule, ``best_single``, and perhaps ``full``.
-    `names`: their names for sentences. `objective`, `worth`: objective and gains of right rows, as
-    :func:`shortlist.ensembles.goals.weights.worth_of_right` returns them. `spent`: price of a row by the
-    first rule with early exit, if known. `most`: largest sum of the members' costs. `margin`: loss up to
-    which a rule counts as equally good. `leans`: whether an undecided verdict takes the first rule where
+    `names`: names of the rules for sentences. `objective`, `worth`: objective and worth of right rows, as
+    returned by :func:`shortlist.ensembles.goals.weights.worth_of_right`. `spent`: price of a row by the first
+    rule with early exit, if known. `most`: largest sum of the members' costs. `margin`: loss up to which a
+    rule counts as equally good. `leans`: whether to recommend the first rule for an undecided verdict, if
     neither members nor errors have a price.
     """
     first = next(iter(test))

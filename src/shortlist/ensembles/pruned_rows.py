@@ -25,19 +25,20 @@ from shortlist.tables.splits import (
 )
 
 MOST_ROWS_REPEATED = 50_000
-"""Largest number of rows that are all used to fit, select and measure by repeated choice (decisions 134 and
-148).
+"""Largest number of rows for repeated choice, where all rows fit, select and measure (decisions 134 and 148).
 """
 
 
 class RowPlan(NamedTuple):
-    """Split of the rows into those to fit and select, to calibrate a promise, and to measure."""
+    """Split of the rows into rows to fit and select, rows to calibrate a promise, and rows to measure."""
 
     rest: RowNumbers
     """Indices of the rows to fit and select."""
     calibration: RowNumbers
     tested: TableRows | None
-    """Rows held out, or of another file; None: the selection rows measure by repeated choice."""
+    """Rows that measure: held-out rows, or rows of another file; None: the selection rows measure by repeated
+    choice.
+    """
     fits_apart: bool
     """Whether the fitting rows differ from the selection rows."""
 
@@ -72,28 +73,28 @@ class PoolRows(NamedTuple):
 
     pool: Any
     rest: TableRows
-    """All rows for fitting or selection."""
+    """All rows that are used for fitting or selection."""
     cases: Cases | None
-    """Case of each of these rows; None without cases."""
+    """Case of each row in `rest`; None without cases."""
     fitted: RowNumbers
     """Indices in `rest` of the rows on which the pool was fitted."""
     selecting: RowNumbers
     """Indices in `rest` of the selection rows."""
     fits: bool = False
-    """Whether the pool was fitted here."""
+    """Whether the pool was fitted on these rows; False for a pool that the user gave."""
     n_raced: int = 0
     """Number of classifiers that took part in a race; 0 without one."""
 
     @property
     def encoded(self) -> NDArray[np.float64] | None:
-        """All rows after the preprocessing of a pool fitted on them, ``(n_rows, n_columns)``.
+        """All rows after the preprocessing of a pool that was fitted on them, ``(n_rows, n_columns)``.
 
-        None for other pools.
+        None for a pool that was fitted on other rows.
         """
         return self.pool.encoded if self.fits and isinstance(self.pool, CrossFittedPool) else None
 
     def counts(self, plan: RowPlan) -> dict[str, int]:
-        """Return the number of rows to fit, select and calibrate, and of raced classifiers, by name."""
+        """Return the numbers of rows to fit, select and calibrate, and of raced classifiers, by name."""
         crossed = self.pool if isinstance(self.pool, CrossFittedPool) else None
         n_fit = len(self.rest.y) - (0 if crossed is not None else len(self.selecting))
         counts = {"train": n_fit if self.fits else 0, "validation": len(self.selecting)}
@@ -108,12 +109,12 @@ def fit_rows(
     given: Any, rest: TableRows, cases: Cases | None, *, n_classifiers: int, seed: int, work: Work,
     apart: bool, race: RaceSettings | None,
 ) -> PoolRows:  # fmt: skip
-    """Return a pool fitted on all rows, and again without each fold, unless one is given.
+    """Return the given pool, or a pool fitted on all rows and again without each fold, with its rows.
 
-    With many rows, if members are fitted again later, classifiers race to be in the pool.
+    With many rows, classifiers race to be in the pool if the members are fitted again later.
 
-    `given`: the pruner's own pool, or None. `apart`: whether three tenths of the rows are used for selection
-    alone. `race`: settings of a race; None for no race.
+    `given`: pool of the pruner, or None. `apart`: whether 30 % of the rows are used for selection alone, and
+    the other rows for fitting alone. `race`: settings of a race; None for no race.
     """
     everything = np.arange(len(rest.y))
     if given is not None:

@@ -1,4 +1,4 @@
-"""Pruning on one table: a pool fitted on all rows, choice out of fold, and repeated choice."""
+"""Pruning on one table: a pool fitted on all rows, choice by out-of-fold answers, and repeated choice."""
 
 import dataclasses
 from dataclasses import dataclass, field
@@ -71,23 +71,23 @@ def prune_table(
 ) -> PrunedTable:
     """Fit a pool, prune it, and measure committee, best single classifier and whole pool in the same way.
 
-    All rows fit the pool, and select members by their answers out of fold; figures come from repeated choice
+    All rows fit the pool, and select members by answers out of fold; figures come from repeated choice
     (:mod:`shortlist.results.repeated_choice`). On large tables the classifiers race to be in the pool
-    (:mod:`shortlist.ensembles.pools.racing`). If the pruner has its own pool, nothing is fitted. A tenth of
-    the rows is held out for measurement if there are more than
-    :data:`shortlist.ensembles.pruned_rows.MOST_ROWS_REPEATED` rows, with the paper's protocol, and with a
-    promise. The rows of `measuring.test` replace repeated choice and held-out rows. With a promise the
-    classifier's calibration share of the other rows is drawn before, whatever their classes. Members and the
-    best single classifier are fitted again on all rows that fit or select, unless the paper's protocol or the
-    pruner's `refit` says otherwise. Raises BadInputError if an option cannot be used, no class has two rows,
-    or limits contradict each other.
+    (:mod:`shortlist.ensembles.pools.racing`). If the pruner has its own pool, no pool is fitted. A tenth of
+    the rows is held out for measurement in three cases: more than
+    :data:`shortlist.ensembles.pruned_rows.MOST_ROWS_REPEATED` rows, the paper's protocol, or a promise. If
+    `measuring.test` has rows, these measure in place of repeated choice and held-out rows. For a promise,
+    calibration rows are drawn from the other rows at random, without regard to class. Members and the best
+    single classifier are fitted again on all rows that fit or select, unless the paper's protocol is used or
+    `refit` of the pruner is False. Raises BadInputError if an option cannot be used, if no class has two
+    rows, or if limits contradict each other.
 
     `y`: two classes, or more if the pruner decides by plurality, ``(n_samples,)``. `pruner`: unfitted, with
     all options but the pool. `n_classifiers`: size of the pool. `seed`: seed of the pool and the parts.
     `cases`: case of each row, ``(n_samples,)``. All rows of a case are in one part and in one fold, and one
     row of each case is used for calibration, since a promise requires independent rows. `work`: workers that
-    fit the pool, progress, cancellation, which stops the proof with the best selection found, and the study
-    that keeps the pool and the state of exact pruning. `measuring`: test rows, and the model to save. `race`:
+    fit the pool, progress, cancellation, and the study that keeps the pool and the state of exact pruning. A
+    cancelled proof ends with the best selection found. `measuring`: test rows, and the model to save. `race`:
     settings of the race.
     """
     selective = pruner if isinstance(pruner, SelectiveClassifier) else None
@@ -127,7 +127,7 @@ def prune_table(
 
 
 def _keeps_members(pruner: "ExactPruner | RulePruner") -> bool:
-    """Return whether the members stay as they were chosen, without a further fit."""
+    """Return whether the chosen members answer without being fitted again."""
     return not is_front(pruner) and not getattr(pruner, "refit", True)
 
 
@@ -179,8 +179,8 @@ def _with_models(  # noqa: PLR0917  # one call
 def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: int) -> None:
     """Raise BadInputError for options that are known to be useless, before a pool is fitted or asked.
 
-    They are options or classes that cannot be used, a pool of other classes, and limits on size and cost that
-    no selection keeps.
+    Refused are options or classes that cannot be used, a pool of other classes, and limits on size and cost
+    that no selection keeps.
 
     `y`, ``(n_samples,)``: the classes of all rows. `n_classifiers`: size of the pool to be fitted, if the
     pruner has none.

@@ -75,7 +75,7 @@ def pool_answers(chosen: Chosen, rows: PruningRows) -> PoolAnswers:
 def best_alone(chosen: Chosen, answers: PoolAnswers, costs: Floats | None) -> int:
     """Return the index of the classifier with the best value of the objective, the first of equals.
 
-    It is within the committee's limit on cost, unless no classifier is.
+    Only classifiers within the committee's limit on cost are compared, unless no classifier is within it.
 
     `answers`: answers on the rows to choose by. `costs`: prices of the classifiers.
     """
@@ -86,10 +86,10 @@ def best_alone(chosen: Chosen, answers: PoolAnswers, costs: Floats | None) -> in
 
 
 def objective_of(chosen: Chosen, truth: NDArray[np.integer[Any]]) -> tuple[str, Floats]:
-    """Return the objective that compares rules, and the gain of each right row, ``(n_rows,)``.
+    """Return the objective that compares rules, and the gain of a right answer on each row, ``(n_rows,)``.
 
-    The gain of a right row is the cost of an error about it, where errors have costs. For a front with recall
-    and specificity as objectives, rules are compared by the mean of both.
+    If errors have costs, the gain of a right answer is the cost of a wrong answer on the row. For a front
+    with recall and specificity as objectives, rules are compared by the mean of recall and specificity.
     """
     goal, front = soft_metric(chosen.terms.goal), chosen.front
     if front is not None and {"recall", "specificity"} <= {*front.names}:
@@ -99,7 +99,7 @@ def objective_of(chosen: Chosen, truth: NDArray[np.integer[Any]]) -> tuple[str, 
 
 
 def ballot_of(chosen: Chosen, n_members: int) -> Ballot:
-    """Return a ballot for some classifiers that decides as the committee's, without calibration."""
+    """Return a ballot for `n_members` classifiers by the rule of the committee, without calibration."""
     ballot = chosen.committee.ballot
     if ballot.threshold is not None:
         return Threshold(n_members // 2, n_members, chosen.positive_place or 0)
@@ -122,13 +122,13 @@ def repeat_pruning(
     *,
     costs: Floats | None,
 ) -> dict[str, NDArray[Any]]:
-    """Return the decisions and calls of every rule on each part, where it was chosen on the other rows.
+    """Return the decisions and calls of every rule on each part of the rows, chosen on the other rows.
 
-    `pruner`: fitted on all rows; it is fitted again on the rows outside each part, by recorded answers,
-    without proof. `parts`, ``(n_rows,)`` for each partition. `costs`: prices of the classifiers. Returns, for
-    each rule, the index of the class, ``(n_measured,)``, -1 without an answer. The keys ``calls`` and
-    ``spent`` have the number of members asked about a row and their price, where members are asked one after
-    the other.
+    `pruner`: fitted on all rows; for each part it is fitted again on the rows outside the part, by recorded
+    answers, without proof. `parts`: part of each row, ``(n_rows,)`` for each partition. `costs`: prices of
+    the classifiers. Returns, for each rule, the index of the decided class of each measured row,
+    ``(n_measured,)``; -1 without an answer. If members are asked one after the other, the key ``calls`` has
+    the number of members asked about each row, and ``spent`` the price of asking them.
     """
     judged = asks_elsewhere(rows.pool)
     pool = rows.pool if judged else recorded_pool(rows.pool, answers.codes, answers.shares)
@@ -166,25 +166,26 @@ def _some(answers: PoolAnswers, rows: RowNumbers) -> PoolAnswers:
 
 
 NODES = 20
-"""Number of nodes of branch and bound in each part; in nearly all parts they find the best mean (decision
-134).
+"""Number of nodes of branch and bound in each part; in nearly all parts this many find the best mean
+(decision 134).
 """
 
 MOST_BACKFITTED = 10_000_000
-"""Largest product of rows and classifiers for which backfitting is repeated; beyond, it takes longer than the
-committee.
+"""Largest product of rows and classifiers for which backfitting is repeated; above it, backfitting takes
+longer than the committee.
 """
 
 
 def is_front(pruner: Any) -> "TypeGuard[FrontPruner]":
-    """Whether a pruner looks for a front; its module, which takes long to load, is not asked for."""
+    """Whether a pruner is a FrontPruner, found without importing its module, which takes long to load."""
     return hasattr(pruner, "cases")
 
 
 def _fitted_again(pruner: Any, pool: Pool, X: Any, y: Labels, kept: RowNumbers) -> Any:
     """Return the pruner fitted on the kept rows, by search alone.
 
-    If the kept rows lack a class of the pool, a further row of this class, in no fold, is added.
+    If the kept rows lack a class of the pool, a row of this class is added; it is in no fold and chooses no
+    member.
     """
     lacking = np.setdiff1d(pool.classes, y[kept])
     given = take_rows(X, np.concatenate([kept, np.zeros(len(lacking), dtype=np.intp)]))
@@ -204,7 +205,7 @@ def _fitted_again(pruner: Any, pool: Pool, X: Any, y: Labels, kept: RowNumbers) 
 def backfitted(answers: PoolAnswers, n_classes: int) -> NDArray[np.intp] | None:
     """Return the indices of the members that backfitting chooses.
 
-    None if it takes too long, or there are fewer than three classifiers.
+    None if backfitting would take too long, or if there are fewer than three classifiers.
     """
     if answers.codes.size > MOST_BACKFITTED or answers.codes.shape[1] < 3:
         return None

@@ -1,4 +1,4 @@
-"""Figures of the committee and of the rules beside it, by repeated choice or on test rows."""
+"""Figures of the committee and of the rules that it is compared with, by repeated choice or on test rows."""
 
 import dataclasses
 import functools
@@ -66,13 +66,13 @@ class PruningQuestion:
     work: Work
     seed: int
     refit_on: TableRows | None
-    """Rows on which members are fitted again; None where they are not."""
+    """Rows on which members are fitted again; None if members are not fitted again."""
     encoded: NDArray[np.float64] | None = None
-    """These rows after the preprocessing of the pool, if known."""
+    """Rows of `refit_on` after the preprocessing of the pool, if known."""
 
     @property
     def chosen(self) -> Chosen:
-        """The committee with the record of its choice, and with its promise where there is one."""
+        """Committee with the record of its choice, and with its promise if one was requested."""
         found: Chosen = (self.selective or self.pruner).chosen_
         return found
 
@@ -87,8 +87,7 @@ class PruningQuestion:
     def alone(self) -> int:
         """Index of the best single classifier on the selection rows.
 
-        If the committee is a single classifier, chosen by exact pruning or the best one, it is that
-        classifier.
+        If exact pruning chose a single classifier as the committee, it is this classifier.
         """
         chosen = self.chosen
         best = best_alone(chosen, self.answers, self.costs)
@@ -150,7 +149,9 @@ class RuleFigures:
     truth: NDArray[np.integer[Any]]
     early: EarlyAnswers | None = None
     answered: tuple[int, int] | None = None
-    """Numbers of rows with an answer, and with a right answer, under a promise; None without one."""
+    """Under a promise, number of rows with an answer, and number of rows with a right answer; None without a
+    promise.
+    """
     n_partitions: int = 0
     """Number of partitions of repeated choice, in each of which every row is measured; 0 on test rows."""
 
@@ -200,7 +201,7 @@ def _repeated(question: PruningQuestion, cases: Cases | None) -> RuleFigures:
 
 
 def _with_empty(name: str, told: NDArray[Any], n_empty: int, n_partitions: int) -> NDArray[Any]:
-    """Return figures with entries added for the rows without a single value, partition by partition."""
+    """Return figures with entries inserted for the rows without a single value, in each partition."""
     nothing = np.full((n_partitions, n_empty), NO_CLASS if name in RULES else 0)
     return np.hstack([told.reshape(n_partitions, -1), nothing]).ravel()
 
@@ -236,7 +237,7 @@ def _tested(question: PruningQuestion, tested: TableRows) -> RuleFigures:
 
 
 def advice_on(question: PruningQuestion, figures: RuleFigures, margin: float) -> Advice:
-    """Return the recommended rule by its figures.
+    """Return the advice on which rule to use, from the figures of the rules.
 
     `margin`: loss up to which a rule counts as equally good.
     """
@@ -269,7 +270,7 @@ def _called(members: tuple[str, ...]) -> str:
 
 
 def model_of(question: PruningQuestion, rule: str, selected: TableRows) -> Chosen:
-    """Return a rule other than the committee as a model to save, with the record of its choice."""
+    """Return the model of a rule that is not the committee, to be saved, with the record of its choice."""
     from shortlist.ensembles.estimators.rule_pruners import BaselinePruner
 
     pool = question.rows.pool if question.rows.crossed is None else question.rows.crossed
@@ -320,7 +321,7 @@ def reached_by(question: PruningQuestion) -> dict[str, Any]:
 def decided_where_chosen(question: PruningQuestion) -> NDArray[np.int64]:
     """Return the indices of the classes that the committee decides on the selection rows, ``(n_rows,)``.
 
-    Members that were fitted again, also on these rows, count by their answers out of fold.
+    If members were fitted again on all rows, their recorded answers out of fold decide.
     """
     chosen, members = question.chosen, question.members_of(COMMITTEE)
     if question.refit_on is None or question.selective is not None or not len(members):
@@ -329,7 +330,7 @@ def decided_where_chosen(question: PruningQuestion) -> NDArray[np.int64]:
 
 
 def right_where_chosen(question: PruningQuestion, rules: Iterable[str]) -> dict[str, int]:
-    """Return the number of right selection rows of each rule, by the answers of the choice."""
+    """Return the number of selection rows that each rule decides right, by the recorded answers."""
     answers, ballot = question.answers, question.chosen.committee.ballot
     found = {}
     for name in rules:

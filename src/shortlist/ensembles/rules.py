@@ -16,23 +16,23 @@ from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 
 LEAST_SHARE, MOST_SHARE = Fraction(1, 5), Fraction(4, 5)
-"""Least and largest share of K as a size, for rules without a given size (Section 5.2 of
-:cite:t:`Bastos2022`).
+"""Least and largest size as shares of the number K of classifiers, for rules without a given size (Section
+5.2 of :cite:t:`Bastos2022`).
 """
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Ordering:
-    """Classifiers in the order in which a rule takes them, with the number of kept ones."""
+    """Classifiers in the order in which a rule takes them, and the number of classifiers that it keeps."""
 
     order: Members
     """Indices of classifiers, each once, ``(n_steps,)``; a rule that stops early leaves some out."""
     right: Counts
     """Number of samples that the plurality vote of every prefix decides right, ``(n_steps,)``."""
     fitness: NDArray[np.float64] | None
-    """Value of every prefix by the rule's own measure, larger is better, ``(n_steps,)``; NaN where it is not
-    defined.
+    """Value of every prefix by the rule's own measure, where larger is better, ``(n_steps,)``; NaN for an
+    undefined value.
     """
     size: int
     """Number of kept classifiers."""
@@ -56,10 +56,11 @@ def keep_best(votes: ClassVotes) -> Ordering:
 
 
 def reduced_error(votes: ClassVotes) -> Ordering:
-    """Return an ordering by hill climbing: next is the classifier with which most samples are right.
+    """Return an ordering by hill climbing: the next classifier is the one with which most samples are right.
 
-    Its fitness is accuracy. Of equal classifiers the more accurate one alone is taken, then the lowest index;
-    of equal prefixes the smallest is kept. A plurality's ties go to the lowest class.
+    The fitness is accuracy. Of equally good classifiers, the one with the higher accuracy alone is taken,
+    then the lowest index. Of equally good prefixes, the smallest is kept. A plurality's ties go to the lowest
+    class.
 
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
@@ -81,7 +82,7 @@ def single_right(votes: ClassVotes) -> Counts:
 
 
 def sizes_to_try(n_classifiers: int) -> range:
-    """Return the sizes between 20 % and 80 % of K, at least 1.
+    """Return the sizes from 20 % to 80 % of the number of classifiers, at least size 1.
 
     >>> list(sizes_to_try(10)), list(sizes_to_try(1))
     ([2, 3, 4, 5, 6, 7, 8], [1])
@@ -105,7 +106,7 @@ def best_prefix(votes: ClassVotes, order: NDArray[np.int64], *, vary_size: bool 
 
 
 def empty_order(votes: ClassVotes) -> tuple[NDArray[np.int64], Counts]:
-    """Return empty arrays for an order, and for the number of samples that its prefixes decide right."""
+    """Return two empty arrays: for an order of all classifiers, and for the right samples of its prefixes."""
     return np.empty(votes.n_classifiers, dtype=np.int64), np.empty(votes.n_classifiers, dtype=np.int64)
 
 
@@ -123,18 +124,19 @@ def greedy_means(
 ) -> NDArray[np.int64]:
     """Return the number of times that each classifier is taken into a mean with a small log loss.
 
-    The method of :cite:t:`Caruana2004`. In every step the classifier joins after which the mean has the least
-    log loss; it may be a member already. The best of all steps is kept. With bags, each bag does the same
-    with a share of the classifiers drawn at random, and the members of all bags are taken together. That
-    avoids a choice of only the few classifiers that fit these rows best. Raises BadInputError if a number is
-    out of range.
+    This is the method of :cite:t:`Caruana2004`. In every step, the classifier joins with which the mean has
+    the least log loss; a member may join again. The members after the best step are kept. With bags, each bag
+    does the same with a random share of the classifiers, and the members of all bags are taken together. So
+    members are not only the few classifiers that fit these rows best. Raises BadInputError if a number is out
+    of range.
 
-    `n_steps`: number of steps, for each bag where there are bags. `n_bags`: number of bags; 0: no bags, all
-    classifiers. `share`: share of the classifiers in a bag, above 0 and at most 1; a bag has at least one.
-    The returned numbers, ``(n_classifiers,)``, are not all 0. Equally good classifiers join in their order.
+    `n_steps`: number of steps, in each bag if there are bags. `n_bags`: number of bags; 0: one search among
+    all classifiers. `share`: share of the classifiers in a bag, above 0 and at most 1; a bag has at least
+    one. The returned numbers, ``(n_classifiers,)``, are not all 0. Of equally good classifiers, the one with
+    the lowest index joins.
 
-    Takes O(n_bags · n_steps · n_rows · n_classifiers) time. A probability below 1 / (2^15 - 1) counts as this
-    number.
+    Takes O(n_bags · n_steps · n_rows · n_classifiers) time. A probability below 1 / (2^15 - 1) counts as 1 /
+    (2^15 - 1).
 
     >>> from shortlist.ensembles.votes.soft_votes import soft_votes
     >>> votes = soft_votes([[[0.9, 0.1], [0.4, 0.6]], [[0.6, 0.4], [0.3, 0.7]]], [0, 1])
@@ -156,7 +158,7 @@ def greedy_means(
 
 
 def _taken(own: NDArray[np.float64], among: NDArray[np.intp], n_steps: int) -> NDArray[np.int64]:
-    """Return the number of times that each classifier of a bag is taken, in the best of all steps."""
+    """Return the number of times that each classifier of a bag is taken, up to the best step."""
     sums = np.zeros(len(own))
     copies = np.zeros(own.shape[1], dtype=np.int64)
     best, most = copies, -np.inf
@@ -173,14 +175,14 @@ def _taken(own: NDArray[np.float64], among: NDArray[np.intp], n_steps: int) -> N
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Backfitted:
-    """Members found for every tried size, with the best size."""
+    """Members found by backfitting for every tried size, with the best size."""
 
     sizes: Members
-    """Sizes M, increasing, ``(n_sizes,)``."""
+    """Tried sizes, increasing, ``(n_sizes,)``."""
     members_by_size: tuple[Members, ...]
-    """Indices of the M classifiers for each size."""
+    """Indices of the members for each tried size."""
     right: Counts
-    """Number of samples that the plurality vote of each size decides right, ``(n_sizes,)``."""
+    """Number of samples that the members of each size decide right by plurality, ``(n_sizes,)``."""
     best: int
     """Index of the size with the most right samples, the smallest of equals."""
 
@@ -191,19 +193,20 @@ class Backfitted:
 
 
 def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
-    """Return the members by adding the most helpful classifier, and replacing members while that helps.
+    """Return the members found by adding the most helpful classifier, then replacing members while it helps.
 
-    Section 5.2 of :cite:t:`Bastos2022`, after Margineantu and Dietterich (1997). After each addition the
-    revision goes through the members in order. If another classifier in place of a member makes more samples
-    right, the best such classifier replaces it, and the revision starts again. Of equal classifiers the more
-    accurate one alone is taken, then the lowest index. Members for size M are a step to size M + 1, so all
-    sizes come from one run. Raises BadInputError if `sizes` is empty or outside that range.
+    See Section 5.2 of :cite:t:`Bastos2022`, after Margineantu and Dietterich (1997). After each addition,
+    members are revised in order. If another classifier in place of a member makes more samples right, the
+    best such classifier replaces the member, and the revision starts again. Of equally good classifiers, the
+    one with the higher accuracy alone is taken, then the lowest index. The members for size M lead to those
+    for size M + 1, so all sizes come from one run. Raises BadInputError if `sizes` is empty, or has a size
+    outside 1 to K.
 
-    `votes`: rows that the classifiers were not fitted on. `sizes`: sizes M to choose from, within 1 and K;
-    default from 20 % to 80 % of K, as in the paper.
+    `votes`: rows that the classifiers were not fitted on. `sizes`: sizes M to choose from, from 1 to the
+    number K of classifiers; default from 20 % to 80 % of K, as in the paper.
 
-    It takes O(n_near · n_classifiers) time per replacement tried; n_near is the number of rows with a lead of
-    at most two votes.
+    Takes O(n_near · n_classifiers) time for each member that may be replaced; n_near is the number of rows
+    whose decision one replacement can change.
 
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])

@@ -1,1 +1,1 @@
-"""Pools of classifiers to choose from, fitted here or elsewhere, with their answers."""
+"""Pools of classifiers to choose from, fitted by Shortlist or by the user, with their answers."""

@@ -24,7 +24,8 @@ SUM_ROUNDING = 1e-3
 
 
 TOGETHER, ROWS_TOGETHER = 32, 4096
-"""Number of classifiers, and of rows, whose answers are stored at a time, so that they fit in a cache."""
+"""Number of classifiers, and number of rows, whose answers are stored together, so that they fit in a cache.
+"""
 
 
 def ask_pool(
@@ -66,8 +67,7 @@ def ask_classifier(
 ) -> NDArray[Any]:
     """Return the answers of a classifier on rows, ``(n_rows, *width)``.
 
-    A classifier of the user's own may fail in any way. Raises BadInputError if it fails, or does not give one
-    answer per row.
+    Raises BadInputError if the classifier fails with any error, or does not give one answer per row.
 
     `name`: name of the classifier in its pool. `method`: its ``predict`` or ``predict_proba``. `rows`,
     ``(n_rows, n_features)``. `width`: shape of the answer on one row.
@@ -105,9 +105,9 @@ def check_known(name: str, answers: NDArray[Any]) -> None:
 
 
 def checked_probabilities(name: str, answers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities clipped to [0, 1].
+    """Return the probabilities of a classifier, clipped to [0, 1].
 
-    Raise BadInputError for NaN, or for values further outside than rounding.
+    Raises BadInputError for NaN, and for values outside [0, 1] by more than :data:`PROBABILITY_ROUNDING`.
     """
     check_known(name, answers)
     if answers.size and (answers.min() < -PROBABILITY_ROUNDING or answers.max() > 1 + PROBABILITY_ROUNDING):
@@ -143,10 +143,11 @@ def positive_votes(pool: Pool, X: Any, positive: Any) -> VoteMatrix:
 def class_answers(pool: Pool, X: Any) -> ClassCodes:
     """Return the class that every classifier gives every row, as an index into ``pool.classes``.
 
-    The second class of two is given where its probability is above 0.5, as in exact pruning. Of more classes
-    it is the most probable one, the lowest of equals. A classifier without ``predict_proba`` gives its
-    prediction. A judge who abstains on a row has the index after the last class. Raises BadInputError if X
-    has other columns, or a classifier answers NaN or an unknown class; the sentence names the classifier.
+    The second class of two is given where its probability is above 0.5, as in exact pruning. With more than
+    two classes the most probable class is given, the lowest of equals. A classifier without ``predict_proba``
+    gives its prediction. A judge who abstains on a row has the index after the last class. Raises
+    BadInputError if X has other columns, or a classifier answers NaN or an unknown class; the sentence names
+    the classifier.
 
     `pool`: its classifiers are asked; the rows are transformed once. `X`, ``(n_samples, n_features)``: the
     columns of a frame may be in another order than when the pool was fitted, but have the same names. The
@@ -228,7 +229,7 @@ def gives_probabilities(pool: Pool) -> bool:
 def class_shares(pool: Pool, X: Any) -> Shares:
     """Return the probabilities of :func:`class_probabilities` as integers, in parts of 2^15 - 1.
 
-    They need a quarter of the memory.
+    The integers need a quarter of the memory.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -255,7 +256,7 @@ VOTES_INSTEAD = "pass `voting='hard'` and an objective of votes, such as `object
 def check_probabilities(pool: Pool, instead: str = VOTES_INSTEAD) -> None:
     """Raise BadInputError for a pool with classifiers that give no probabilities, before any long work.
 
-    `instead`: alternative to leaving out these classifiers, at the end of the message.
+    `instead`: advice at the end of the message, as an alternative to leaving these classifiers out.
     """
     without = [
         name

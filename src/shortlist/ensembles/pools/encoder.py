@@ -22,7 +22,7 @@ MISSING = "missing"
 """Category of an absent word."""
 
 MOST_CATEGORIES = 30
-"""Largest number of columns of numbers for one column of words; the rarest words share one of them."""
+"""Largest number of encoded columns for one column of words; the rarest words share one encoded column."""
 
 FARTHEST = 1000.0
 """Limit at which standardised numbers are clipped, so that no classifier overflows on an absurd row."""
@@ -31,12 +31,12 @@ FARTHEST = 1000.0
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class FoldedColumns:
-    """Groups of columns of an encoded table, each of which stands for one column of the original table."""
+    """Groups of the columns of an encoded table; each group stands for one column of the original table."""
 
     gaps: tuple[tuple[int, int], ...] = ()
     """Pairs of a column of numbers and the column that marks its gaps, as indices."""
     words: tuple[tuple[int, int], ...] = ()
-    """Range of indices of each column of words: the first of its columns of 0 and 1, and one after its
+    """Range of indices of the 0-1 columns of each column of words: the first index, and the index after the
     last.
     """
 
@@ -49,7 +49,7 @@ class FoldedColumns:
         return np.flatnonzero(kept)
 
     def unfold(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return a table with one column for each feature: the index of a word, then numbers, NaN in gaps."""
+        """Return a table with one column per feature: words as indices, then numbers with NaN in gaps."""
         numbers = self.numbers(X.shape[1])
         table = np.empty((len(X), len(self.words) + len(numbers)))
         for place, (start, stop) in enumerate(self.words):
@@ -76,13 +76,13 @@ class TableEncoder:
     column, then mean 0 and variance 1.
     """
     categories: OneHotEncoder | None
-    """Fitted encoder of the columns of words; None without such a column."""
+    """Fitted encoder of the columns of words; None if the table has no column of words."""
 
     @property
     def known_words(self) -> list[set[str] | None]:
-        """Words of each column that were fitted on.
+        """Words of each column in the fitted rows.
 
-        None for a column of numbers, or with rare words in one column.
+        None for a column of numbers, and for a column of words whose rare words share an encoded column.
         """
         known: list[set[str] | None] = [None] * len(self.words)
         if self.categories is not None:
@@ -113,9 +113,9 @@ class TableEncoder:
         return FoldedColumns(gaps, tuple(words))
 
     def unknown_words(self, X: Any) -> Mask:
-        """Return the mask of the cells with a word that was not fitted on, ``(n_rows, n_features)``.
+        """Return the mask of the cells with a word that is in no fitted row, ``(n_rows, n_features)``.
 
-        Where the rarest words share a column, an unknown word counts as one of them and is not marked.
+        If the rarest words share an encoded column, an unknown word counts as a rare word and is not marked.
         """
         frame, known = as_frame(X), self.known_words
         unknown = np.zeros(frame.shape, dtype=bool)
@@ -131,9 +131,9 @@ class TableEncoder:
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the rows as standardised finite numbers, ``(n_samples, n_encoded)``.
 
-        An unknown word counts as a rare one. Without rare words it counts as missing, and
-        :meth:`unknown_words` marks it. Raises BadInputError if `X` is no table with the fitted number of
-        columns, has words where numbers were, or holds infinity.
+        An unknown word counts as a rare word. If the column has no rare words, an unknown word counts as
+        missing, and :meth:`unknown_words` marks it. Raises BadInputError if `X` is no table with the fitted
+        number of columns, has words where numbers were, or holds infinity.
         """
         frame = as_frame(X)
         if frame.shape[1] != len(self.words):
@@ -154,12 +154,12 @@ class TableEncoder:
 def fit_table(X: Any) -> TableEncoder:
     """Return an encoder that turns tables like `X` into standardised numbers with its method ``transform``.
 
-    A column of a frame holds words if its type is text or category, or object with any text in it. A column
-    of an array holds words if any value does not read as a number. All others hold numbers. Raises
-    BadInputError if `X` is sparse, no table, empty, holds dates, complex numbers or infinity. Raises
-    TypeError if a cell is neither a number nor text.
+    A column of a frame holds words if its type is text or category, or if its type is object and a cell is
+    text. A column of an array holds words if a value cannot be read as a number. All other columns hold
+    numbers. Raises BadInputError if `X` is sparse, is no table, is empty, or holds dates, complex numbers or
+    infinity. Raises TypeError if a cell is neither a number nor text.
 
-    `X`, ``(n_samples, n_features)``: numbers, truth values and words; missing ones are NaN, None or pd.NA.
+    `X`, ``(n_samples, n_features)``: numbers, truth values and words; missing cells are NaN, None or pd.NA.
 
     >>> fit_table([[-8], [8]]).transform([[-8], [8], [4]]).tolist()
     [[-1.0], [1.0], [0.5]]
@@ -305,7 +305,7 @@ def _numbers(frame: Any, chosen: Mask) -> NDArray[np.float64]:
 
 
 def _words(frame: Any, chosen: Mask, known: Sequence[set[str] | None] = ()) -> NDArray[Any]:
-    """Return the chosen columns as text; missing cells and unknown words are :data:`MISSING`."""
+    """Return the chosen columns as text; missing cells and unknown words become :data:`MISSING`."""
     block = np.empty((len(frame), int(chosen.sum())), dtype=object)
     for target, index in enumerate(np.flatnonzero(chosen)):
         column = frame.iloc[:, index].astype(object)

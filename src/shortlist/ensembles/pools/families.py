@@ -29,10 +29,10 @@ def find_nearest(  # noqa: PLR0917  # kernels take no keywords
 ) -> None:
     """Find the nearest rows of each row of `asked`, in order of distance, the first of equals first.
 
-    `columns`: the rows to compare with, transposed. `away`: buffer for their sums of absolute differences
-    (`p` 1) or of squares (`p` 2), added up column by column. `places`, ``(n_asked, n_nearest)``: receives the
-    indices of the nearest rows; there are at least `n_nearest` rows. `nearest`: receives their sums, in the
-    same shape.
+    `columns`: the rows to compare with, transposed. `away`: buffer for the distance of each row: a sum of
+    absolute differences (`p` 1) or of squares (`p` 2), added up column by column. `places`, ``(n_asked,
+    n_nearest)``: receives the indices of the nearest rows; there must be at least `n_nearest` rows.
+    `nearest`, in the same shape: receives the distances of the nearest rows.
     """
     n_nearest = places.shape[1]
     for q in range(len(asked)):
@@ -63,10 +63,10 @@ def find_nearest(  # noqa: PLR0917  # kernels take no keywords
 
 @saved_from("shortlist.ensembles")
 class NearestRows(ClassifierMixin, BaseEstimator):
-    """Classifier by the classes of the nearest rows; of equally near rows the first ones count.
+    """Classifier by the classes of the nearest rows; of equally near rows the first rows vote.
 
-    A distance is a sum over the columns, from the first to the last, of absolute differences or of their
-    squares, in double precision. So every program that adds in this order finds the same rows. Scikit-learn's
+    A distance is a sum of absolute differences, or of squared differences, added up from the first column to
+    the last in double precision. So every program that adds in this order finds the same rows. Scikit-learn's
     classifier leaves the order of equally near rows open, and its distances depend on the way in which
     matrices are multiplied.
 
@@ -126,7 +126,7 @@ class NearestRows(ClassifierMixin, BaseEstimator):
     def _weights(self, away: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weights of the votes of the nearest rows, in the shape of `away`.
 
-        `away`: their sums of powers of differences.
+        `away`: sums of absolute or squared differences between each row and its nearest rows.
         """
         if self.weights == "uniform":
             return np.ones_like(away)
@@ -152,11 +152,11 @@ class Family(NamedTuple):
     uniformly.
     """
     columns: tuple[float, float]
-    """Least and largest share of the columns, which are drawn without replacement."""
+    """Least and largest share of the columns that are drawn, from 0 to 1, without replacement."""
     most_rows: int
-    """Largest number of rows, which bounds the time on large tables."""
+    """Largest number of drawn rows, which bounds the time on large tables."""
     whole: bool = False
-    """Whether all columns are kept, even those that are constant in the drawn rows."""
+    """Whether columns that are constant in the drawn rows are kept."""
 
 
 @saved_from("shortlist.ensembles")
@@ -192,7 +192,7 @@ def linear_discriminant(rng: np.random.Generator, _n_rows: int, _n_columns: int)
 def quadratic_discriminant(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
     """Return an unfitted discriminant with a normal distribution per class.
 
-    Its covariance has a ridge.
+    The covariance of each class has a ridge.
     """
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
@@ -347,6 +347,6 @@ def _seed(rng: np.random.Generator) -> int:
 def _class_weight(rng: np.random.Generator) -> str | None:
     """Return "balanced" with probability 1/4, otherwise None.
 
-    Some classifiers must favour the rare class where classes are skewed.
+    So if one class is rare, some classifiers of the pool favour it.
     """
     return "balanced" if rng.random() < 0.25 else None

@@ -47,13 +47,13 @@ def make_pool(
     cancellation: Cancellation | None = None,
     study: Study = NO_STUDY,
 ) -> Pool:
-    """Return a pool of ten families of classifiers in equal numbers, with a few plain ones, all fitted.
+    """Return a pool of fitted classifiers: ten families in equal numbers, and a few plain classifiers.
 
     The families take turns, in the order of :data:`shortlist.ensembles.pools.families.FAMILIES`; Section 5.1
-    of :cite:t:`Bastos2022` requires ten and does not name them. Each of their classifiers draws its
-    parameters, rows and columns. Every fifth classifier is a plain one, until there is one of each kind; it
-    has fixed settings, all rows and all columns. Classifier i does not depend on `n_classifiers` and
-    `n_jobs`, and the drawn ones do not depend on the names in `plain`.
+    of :cite:t:`Bastos2022` requires ten and does not name them. Each classifier of a family draws its
+    parameters, rows and columns. Every fifth classifier is plain, until there is one for each name in
+    `plain`; a plain classifier has fixed settings, all rows and all columns. Classifier i does not depend on
+    `n_classifiers` and `n_jobs`, and a drawn classifier does not depend on `plain`.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ def make_pool(
     y : array-like of shape (n_samples,)
         At least two classes, labels of any type.
     n_classifiers : int, default=100
-        Number of classifiers in all; at most one in five is a plain one.
+        Number of classifiers in all; at most one in five is plain.
     plain : sequence of str, default=USUAL
         Names of plain classifiers in :data:`shortlist.ensembles.pools.plain.PLAIN`; an empty list gives the
         pool of the paper. ``"lightgbm"`` and ``"xgboost"`` need these packages.
     random_state : int or None, default=0
-        Seed; None takes a new one each time.
+        Seed; None takes a new seed each time.
     n_jobs : int or None, default=1
         Workers, in joblib's sense: threads, unless an enclosing ``joblib.parallel_config`` names a backend.
     report, cancellation : optional
@@ -106,10 +106,10 @@ def make_pool(
 def members_called(
     X: Any, y: ArrayLike, names: Sequence[str], *, seed: int | None, work: Work | None = None
 ) -> Pool:
-    """Return the classifiers with these names as :func:`make_pool` fits them, whatever the rest of the pool.
+    """Return the classifiers with these names, fitted as :func:`make_pool` fits them in any pool.
 
-    `X`, `y`: as for that function. `seed`: its `random_state`. `work`: workers, progress, cancellation, and
-    the study that keeps fitted classifiers.
+    `X`, `y`: as for :func:`make_pool`. `seed`: the `random_state` of :func:`make_pool`. `work`: workers,
+    progress, cancellation, and the study that keeps fitted classifiers.
 
     >>> from sklearn.datasets import load_iris
     >>> members_called(*load_iris(return_X_y=True), ["naive-bayes-2", "plain-logistic"], seed=0).families
@@ -147,7 +147,7 @@ def drawn_pool(rows: "EncodedRows", names: Sequence[str], *, seed: int | None) -
 
 
 class EncodedRows(NamedTuple):
-    """Rows after the preprocessing of a pool, so that a table is encoded once."""
+    """Rows of a table after the preprocessing of a pool, so that the table is encoded only once."""
 
     encoder: TableEncoder
     encoded: NDArray[np.float64]
@@ -174,7 +174,7 @@ class EncodedRows(NamedTuple):
 def encode_rows(X: Any, y: ArrayLike) -> EncodedRows:
     """Return a table and its classes in encoded form.
 
-    Raises BadInputError if they cannot be used, or their lengths differ.
+    Raises BadInputError if the table or the classes cannot be used, or their lengths differ.
     """
     frame = as_frame(X)
     classes, indices = as_classes(y)
@@ -187,7 +187,7 @@ def encode_rows(X: Any, y: ArrayLike) -> EncodedRows:
 def bind_rows(study: Study, rows: EncodedRows, facts: Mapping[str, Any]) -> None:
     """Bind a study that keeps fits to the rows, the versions and other facts.
 
-    Later use of the study with other facts raises an error.
+    Using the study later with other rows, versions or facts raises an error.
     """
     if study.keeps:
         digest = digest_of_arrays([rows.encoded, rows.indices])
@@ -209,19 +209,19 @@ def _drawn(name: str, root: np.random.SeedSequence) -> tuple[str, np.random.Seed
 
 
 LONG_FITS_S = 5.0
-"""Seconds of fits from which on processes do them; starting processes takes two seconds, as they import
-scikit-learn.
+"""Estimated seconds of all fits from which on processes are used; starting processes takes two seconds, as
+they import scikit-learn.
 """
 
 
 def fit_all(
     units: Sequence[Unit], work: Work, *, stage: str, long_s: float = LONG_FITS_S
 ) -> tuple[Member, ...]:
-    """Return fitted classifiers, fitted here, or by the workers if the fits are long.
+    """Return the fitted classifiers; short fits are made in this process, long ones by the workers.
 
-    There are fewer if the work is stopped. One classifier of each family is fitted first, to estimate the
-    total time. Threads take longer than one alone, as fits of small classifiers hold Python's lock, and
-    processes have to be started. The classifiers are the same either way.
+    Fewer classifiers are returned if the work is stopped. One classifier of each family is fitted first, to
+    estimate the total time. Several threads take longer than one thread, as fits of small classifiers hold
+    Python's lock; processes take time to start. The classifiers are the same in all cases.
     """
     parts = kept_members if work.study.keeps else None
     known = own_members(work.study) if work.study.keeps else {}
@@ -255,7 +255,7 @@ def load_pool(path: str | Path, *, trust: bool = False) -> Pool:
     Raises
     ------
     UntrustedFileError
-        If the file is not one of the user's own and `trust` is False.
+        If this user did not write the file on this machine, and `trust` is False.
     BadInputError
         If the file cannot be read, or does not hold a pool.
     """
@@ -268,7 +268,7 @@ def load_pool(path: str | Path, *, trust: bool = False) -> Pool:
 
 
 def kept_members(name: str, member: Any) -> list[Finished]:
-    """Return a fitted classifier in packed form, as a study keeps it."""
+    """Return a fitted classifier in packed form, with its name, as a study keeps it."""
     return [Finished(name, packed_object(member))]
 
 
@@ -280,9 +280,10 @@ def own_members(study: Study) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def calm_fits() -> Iterator[None]:
-    """Fit in one thread, so that workers do not fight for cores, and without warnings that help no user.
+    """Enter a context in which fits use one thread each, so that workers share the cores, and do not warn.
 
-    Both settings are those of the process: several threads that fit must run inside one such context.
+    Number of threads and warnings are settings of the process: all fitting threads must run inside one
+    context.
     """
     with warnings.catch_warnings(), limited_threads(1):
         # the number of iterations is one of the random parameters: stopping early is meant
@@ -300,8 +301,9 @@ def fit_member(  # noqa: PLR0917  # units pass arguments by place
 ) -> Member:
     """Fit one classifier of a family on its own rows and columns of standardised data.
 
-    Every class has at least two of the rows. Columns that are constant in them are left out, except for
-    families that take all columns. If no column varies, the member answers the shares of the classes.
+    Rows are drawn with at least two of each class. Columns that are constant in the drawn rows are left out,
+    except for families that take all columns. If no column varies, the member's probabilities are the shares
+    of the classes.
     """
     member, rows = draw_member(family, X, indices, classes, seeds, folded)
     assert member.columns is not None, "classifiers that are fitted here know their columns"
@@ -347,13 +349,13 @@ def columns_that_vary(
 
 
 SOME_ROWS = 200
-"""Number of rows that are checked first for a change in a column."""
+"""Number of rows that are compared first to find the columns that vary."""
 
 
 def draw_stratified(family: Family, indices: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
     """Return indices of rows drawn within each class, so that every class keeps its share.
 
-    Every class has at least two rows, repeated if need be.
+    At least two rows of every class are returned; a single row is repeated.
     """
     share = rng.uniform(*family.rows)
     share = min(share, family.most_rows / len(indices))
@@ -389,14 +391,15 @@ def refit_members(
     report: Report = silent,
     encoded: NDArray[np.float64] | None = None,
 ) -> Pool:
-    """Return the same classifiers, each fitted again on all these rows, with its own parameters and columns.
+    """Return the same classifiers fitted again on all these rows, with unchanged parameters and columns.
 
-    It takes the time of the first fit, scaled to the larger number of rows.
+    Takes the time of the first fit, times the ratio of the numbers of rows.
 
-    `pool`: members that :func:`shortlist.ensembles.make_pool` fitted; their preprocessing stays as it is.
-    `X`, ``(n_samples, n_features)``: rows with the columns that the pool was fitted on. `y`,
-    ``(n_samples,)``: their classes, each class of the pool at least once. `seed`: draws the rows for a family
-    that takes a limited number. `encoded`: the rows after the pool's preprocessing, if known.
+    `pool`: members fitted by :func:`shortlist.ensembles.make_pool`; the preprocessing of the pool is
+    unchanged. `X`, ``(n_samples, n_features)``: rows with the columns that the pool was fitted on. `y`,
+    ``(n_samples,)``: classes of the rows, each class of the pool at least once. `seed`: seed of the rows
+    drawn for a family with a limited number of rows. `encoded`: the rows after the pool's preprocessing, if
+    known.
 
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool
@@ -421,7 +424,7 @@ REFITTING = "fitting the members again"
 def _refits(pool: Pool, places: Sequence[int], rows: tuple[Any, ...]) -> list[Unit]:
     """Return the work units that fit members of a pool again.
 
-    They hold unfitted copies, which are smaller to send to a worker.
+    A unit holds an unfitted copy of a member, which is smaller to send to a worker.
     """
     members = [(pool.names[place], pool.classifiers[place], pool.families[place]) for place in places]
     return [
@@ -433,12 +436,12 @@ def _refits(pool: Pool, places: Sequence[int], rows: tuple[Any, ...]) -> list[Un
 def refit_member(
     member: Member, family: str, encoded: NDArray[np.float64], indices: NDArray[np.intp], seed: int
 ) -> Member:
-    """Return a classifier fitted on all of these rows, or on as many as its family takes.
+    """Return a classifier fitted on all of these rows, or on as many drawn rows as its family takes.
 
-    `member`: provides the parameters and columns; of the columns those that vary in these rows are used, or
-    all. `family`: a name in :data:`FAMILY_OF`. `encoded`, ``(n_samples, n_columns)``: rows after the
-    preprocessing of its pool. `indices`, ``(n_samples,)``: indices of their classes. `seed`: draws the rows,
-    and their order.
+    `member`: classifier whose parameters and columns are used; columns that do not vary in these rows are
+    left out, unless no column varies or the family takes all columns. `family`: a name in :data:`FAMILY_OF`.
+    `encoded`, ``(n_samples, n_columns)``: rows after the preprocessing of the pool. `indices`,
+    ``(n_samples,)``: class indices of the rows. `seed`: seed of the drawn rows, and of their order.
     """
     assert member.columns is not None, "classifiers that are fitted here know their columns"
     every = FAMILY_OF[family]._replace(replace=False, rows=(1.0, 1.0))
@@ -465,16 +468,16 @@ def cross_fit(
     cancellation: Cancellation | None = None,
     study: Study = NO_STUDY,
 ) -> CrossFittedPool:
-    """Return a pool whose classifiers are also fitted once for every fold, on the rows of the other folds.
+    """Return a pool whose classifiers are also fitted without each fold, on the rows of the other folds.
 
     Each classifier keeps its parameters and columns, and is fitted on all rows of the other folds, or on as
-    many as its family takes. Folds are dealt class by class. The row of a class with one row is in no fold,
-    and is always used for fitting. The preprocessing is that of the pool: medians, scales and categories are
-    computed from all rows, without their classes. Raises BadInputError if no class has two rows, lengths
-    differ, or a parameter is out of range. Raises ShortlistError if the work was cancelled before every
-    classifier was fitted.
+    many drawn rows as its family takes. Folds are stratified by class. If a class has a single row, this row
+    is in no fold, and is always used for fitting. The preprocessing is that of the pool: medians, scales and
+    categories are computed from all rows, without their classes. Raises BadInputError if no class has two
+    rows, lengths differ, or a parameter is out of range. Raises ShortlistError if the work was cancelled
+    before every classifier was fitted.
 
-    It takes the time of one fit for each fold, on the rows of the other folds.
+    Takes the time of one fit of the pool for each fold.
 
     `pool`: result of :func:`shortlist.ensembles.make_pool` on these rows. `X`: rows, ``(n_samples,
     n_features)``. `folds`: number of folds, at least 2, and at most the number of rows. Or the fold of every
@@ -510,7 +513,7 @@ def cross_fit_encoded(
 ) -> CrossFittedPool:
     """Return a cross-fitted pool from encoded rows, see :func:`cross_fit`.
 
-    The pool itself may be unfitted. Raises ShortlistError as :func:`cross_fit` does.
+    `pool` may be unfitted. Raises ShortlistError as :func:`cross_fit` does.
     """
     n = int(fold_of.max()) + 1
     without = []

@@ -1,4 +1,4 @@
-"""Judges, whose answers are there already: a table of their answers replaces classifiers."""
+"""Judges: members of a pool whose answers are recorded in a table, in place of classifiers that are asked."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SUM_TOLERANCE = 0.02
-"""Distance by which the sum of an answer's probabilities may differ from 1, as with two digits."""
+"""Distance by which the sum of an answer's probabilities may differ from 1, as they may be rounded to two
+digits.
+"""
 
 FIRST_ROWS = 100
-"""Number of rows that are checked first for different answers of a judge."""
+"""Number of rows that are compared first to see whether a judge's answers differ."""
 
 
 def _gives_probabilities(judge: "Judge") -> bool:
@@ -35,14 +37,14 @@ def _gives_probabilities(judge: "Judge") -> bool:
 class Judge:
     """Judge whose answers are columns of a table: a classifier, a prompt, a person or a test.
 
-    A cell without an answer is an abstention. Among votes it counts for no class. Among probabilities it
-    counts as equal shares of all classes, which favour none.
+    A cell without an answer is an abstention. If votes are counted, an abstention is no vote. If
+    probabilities are averaged, an abstention counts as equal shares of all classes, which favour no class.
     """
 
     name: str
     """Name of the judge."""
     columns: tuple[str, ...]
-    """Name of the one column with classes, or names of the columns with the probability of each class."""
+    """Name of the column with the classes, or names of the columns with the probability of each class."""
     classes_: Labels
     """The classes, sorted, ``(n_classes,)``."""
     may_abstain: bool = True
@@ -51,10 +53,11 @@ class Judge:
     def class_codes(self, X: Any) -> NDArray[np.uint8]:
         """Return the index of the class answered on every row, ``(n_rows,)``.
 
-        ``n_classes`` for an abstention.
+        The index of an abstention is ``n_classes``.
 
-        With probabilities it is the most probable class, the first of equals. Raises BadInputError if a
-        column is missing, or an answer cannot be used; the sentence names the judge and the row.
+        If the judge gives probabilities, the most probable class is answered, the first of equals. Raises
+        BadInputError if a column is missing, or an answer cannot be used; the sentence names the judge and
+        the row.
         """
         if not _gives_probabilities(self):
             return self._codes(_column(X, self, self.columns[0]))
@@ -88,9 +91,9 @@ class Judge:
         return np.asarray(np.isin(places, [place for place, code in enumerate(codes) if code is None]))
 
     def _codes_of_answers(self, column: "pd.Series[Any]") -> tuple[NDArray[np.intp], Any, list[int | None]]:
-        """Return each row's index among the distinct answers, the answers, and their class indices.
+        """Return each row's index among the distinct answers, the distinct answers, and their class indices.
 
-        The index is -1 for an empty cell; the class index is None for a word that is no class.
+        The row's index is -1 for an empty cell; the class index is None for a word that is no class.
         """
         import pandas as pd
 
@@ -169,12 +172,12 @@ class Judge:
 def judges_of(table: Any, classes: Labels, *, may_abstain: bool) -> list[Judge]:
     """Return the judges of a table, by the names of its columns, in the order of their first columns.
 
-    Raises BadInputError if there is no judge, or if a judge is there twice, has probabilities of only some
-    classes, or of an unknown class.
+    Raises BadInputError if there is no judge, or if a judge is listed twice, lacks the probability of a
+    class, or has the probability of an unknown class.
 
     `table`, ``(n_rows, n_columns)``: the column ``judge:class`` is the probability that a judge gives a
-    class; any other name is that of a judge who answers classes. `classes`, ``(n_classes,)``: sorted.
-    `may_abstain`: whether cells may be empty.
+    class; a column with any other name holds the classes that the judge of this name answers. `classes`,
+    ``(n_classes,)``: sorted. `may_abstain`: whether cells may be empty.
     """
     names = list(getattr(table, "columns", ()))
     if not names or not all(isinstance(name, str) for name in names):
@@ -222,7 +225,7 @@ def _refuse_other_classes(found: Mapping[str, Mapping[int, str]], classes: Label
 
 
 def check_answers(judges: Sequence[Judge], table: Any) -> None:
-    """Raise BadInputError for judges with the same answer on every row or none, or impossible answers."""
+    """Raise BadInputError if a judge gives one answer on every row, no answer, or an impossible answer."""
     for judge in judges:
         by_class = not _gives_probabilities(judge)
         answers = judge.class_codes(table)[:, None] if by_class else judge.probabilities(table)
@@ -252,7 +255,8 @@ def _is_nan(price: Any) -> bool:
 def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArray[np.float64] | None:
     """Return the price of asking each judge, ``(n_judges,)``; None without prices.
 
-    Raises BadInputError if a judge has no price, a price is no number of at least 0, or a price has no judge.
+    Raises BadInputError if a judge has no price, if a price is no number of at least 0, or if a price is
+    named after no judge.
     """
     from shortlist.exact import as_fraction
 
@@ -291,7 +295,7 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
 
 
 def pass_costs(pool: Any) -> str:
-    """Return advice for a pool without prices; the prices of judges are passed with their answers."""
+    """Return the advice on how to pass prices, for a pool without prices; it differs for judges."""
     return (
         "Price the judges: pass `costs=PRICES` with their answers."
         if asks_elsewhere(pool)
@@ -324,15 +328,15 @@ def abstentions(classifiers: Sequence[Any], X: Any) -> NDArray[np.int64]:
 
 
 def hear(judges: Sequence[Judge], X: Any) -> tuple[Any, NDArray[np.int8]]:
-    """Return the judges' columns with answers alone, and the state of each judge's answer on each row.
+    """Return the judges' columns with unusable cells emptied, and the state of each judge's answer.
 
     Raises BadInputError if `X` is no table, has no column of any judge, or lacks an answer that a judge must
     give.
 
     `judges`: copies of a judge share one state. `X`: a judge whose columns are absent was not asked about any
     row, and a judge with :data:`~shortlist.guarantees.cells.NOT_ASKED` in the cells of a row was not asked
-    about that row. In the returned columns, cells not asked yet, and words that are no class, are empty. The
-    states are coded as in :mod:`shortlist.guarantees.cells`, ``(n_rows, n_judges)``.
+    about that row. In the returned columns, cells that were not asked yet and cells with a word that is no
+    class are empty. The states are coded as in :mod:`shortlist.guarantees.cells`, ``(n_rows, n_judges)``.
     """
     columns = list(columns_asked(judges))
     there = [name for name in columns if name in getattr(X, "columns", ())]
@@ -360,9 +364,9 @@ def hear(judges: Sequence[Judge], X: Any) -> tuple[Any, NDArray[np.int8]]:
 
 
 def who_may_abstain(pool: Any) -> Any:
-    """Return the pool with judges who all may abstain, since cells not asked yet are empty.
+    """Return the pool with judges that may all abstain, since cells that were not asked yet are empty.
 
-    Copies of a judge stay copies.
+    Copies of one judge are still copies of one judge.
     """
     if all(judge.may_abstain for judge in pool.classifiers):
         return pool

@@ -31,7 +31,7 @@ def _gives_probabilities(member: "Member") -> bool:
 class Member:
     """Fitted classifier whose estimator answers indices into `classes_`.
 
-    It may have seen only some classes.
+    The estimator may have been fitted on rows of only some of the classes.
     """
 
     estimator: Any
@@ -39,15 +39,15 @@ class Member:
     classes_: Labels
     """Labels of the class indices, ``(n_classes,)``."""
     columns: NDArray[np.intp] | None = None
-    """Indices of the columns that the estimator takes, in its order; None: it takes rows unchanged, of any
-    type.
+    """Indices of the columns that the estimator takes, in its order; None: the estimator takes rows
+    unchanged, of any type.
     """
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class in `classes_`, ``(n_samples, n_classes)``.
 
-        A class never seen in fitting has 0.
+        A class without a fitted row has probability 0.
         """
         answers = self.estimator.predict_proba(self._seen(X))
         probabilities = np.zeros((len(answers), len(self.classes_)))
@@ -66,7 +66,7 @@ class Member:
 
 
 AGAIN = ", again"
-"""Suffix of the name of a further copy, repeated for each earlier copy."""
+"""Suffix of the name of a further copy of a member; the third copy has the suffix twice, and so on."""
 
 
 def counted_names(names: Iterable[str]) -> list[str]:
@@ -80,10 +80,10 @@ def counted_names(names: Iterable[str]) -> list[str]:
 
 
 def with_copies(pool: Pool, copies: NDArray[np.int64]) -> Pool:
-    """Return the pool of the taken classifiers, each with its number of copies.
+    """Return the pool of the classifiers that are taken, each with its number of copies.
 
-    `copies`, ``(n_classifiers,)``. Further copies have a suffix to their names and cost nothing, as a member
-    that is in a pool twice is asked once.
+    `copies`, ``(n_classifiers,)``. The name of a further copy has a suffix. A further copy costs nothing, as
+    a member with several copies is asked once.
 
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool
@@ -114,14 +114,15 @@ POOL_SOURCES = (
 def as_pool(source: Any) -> Pool:
     """Return a pool of classifiers that were fitted elsewhere.
 
-    Raises BadInputError if `source` is something else or empty, or a classifier is not fitted, is no
-    classifier, or has other classes than the first one. The sentence names the classifier.
+    Raises BadInputError if `source` has another type or is empty, or if a member is not fitted, is no
+    classifier, or has other classes than the first member. The message names the member.
 
-    `source`: an ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
-    ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped. Its classifiers
-    answer with the ensemble's own labels, and take the columns that they were fitted on. A list may hold
-    pipelines, and classifiers that only have ``predict``. Classifiers without names are named after their
-    kind, with a number where there are several of a kind.
+    `source`: a pool, a list or dict of classifiers, or an ensemble: a ``VotingClassifier``,
+    ``BaggingClassifier``, ``RandomForestClassifier`` or ``ExtraTreesClassifier``, or a ``Pipeline`` that ends
+    in an ensemble. Weights of an ensemble are dropped. The classifiers of an ensemble answer with the labels
+    of the ensemble, and take the columns that they were fitted on. A list may hold pipelines, and classifiers
+    that only have ``predict``. Classifiers without names are named after their kind, with a number if several
+    are of one kind.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
@@ -152,7 +153,7 @@ def as_pool(source: Any) -> Pool:
 
 
 def whole_pool(source: Any) -> Pool:
-    """Return the inner pool of a cross-fitted one; convert any other source by :func:`as_pool`."""
+    """Return the inner pool of a cross-fitted pool; convert any other source by :func:`as_pool`."""
     return source.pool if isinstance(source, CrossFittedPool) else as_pool(source)
 
 
@@ -173,7 +174,7 @@ def _of_named(source: Sequence[tuple[Any, Any]]) -> Pool:
 def _of_list(source: Sequence[Any], keys: Sequence[str] = ()) -> Pool:
     """Return the pool of classifiers in a list.
 
-    `keys`: their names in messages, if they are not named by index.
+    `keys`: names of the classifiers in messages; without keys they are named by index.
     """
     places = [f"pool[{key!r}]" for key in keys or range(len(source))]
     known, names, n_features = _classes_of(source[0], places[0]), None, None
@@ -199,7 +200,7 @@ def _thawed(model: Any) -> Any:
 
 
 def _kind(member: Any) -> str:
-    """Return the kind of a classifier, with the steps before it, such as ``SVC after StandardScaler``."""
+    """Return the kind of a classifier, with its preprocessing steps, such as ``SVC after StandardScaler``."""
     member = _thawed(member)
     if not isinstance(member, Pipeline):
         return type(member).__name__
@@ -246,7 +247,7 @@ def _is_ensemble(source: Any) -> bool:
 def _of_ensemble(source: Any) -> Pool:
     """Return the pool of a fitted ensemble's members, with the ensemble's labels.
 
-    The members themselves know class indices only.
+    The members of an ensemble are fitted on class indices, not on labels.
     """
     from sklearn.ensemble import BaggingClassifier, VotingClassifier
 

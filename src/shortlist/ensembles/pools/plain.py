@@ -1,4 +1,4 @@
-"""Classifiers that a user would try first, with plain settings; a pool has one of each."""
+"""Plain classifiers: classifiers that a user would try first, with fixed settings; a pool has one of each."""
 
 import importlib.util
 from collections.abc import Mapping, Sequence
@@ -17,26 +17,28 @@ from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import refuse_fit_options
 
 EVERY = 5
-"""Interval of plain classifiers in a pool: every fifth is a plain one, until there is one of each."""
+"""Interval of plain classifiers in a pool: every fifth classifier is plain, until each plain kind is in the
+pool.
+"""
 
 LEAST_ROWS_PER_CLASS = 10
-"""Rows per class from which on a tenth of them can be held out, to decide when boosting stops."""
+"""Least number of rows per class to hold out a tenth of the rows, which decides when boosting stops."""
 
 
 @saved_from("shortlist.ensembles")
 class PlainBoosting(ClassifierMixin, BaseEstimator):
     """Histogram boosting that treats words as categories and gaps as gaps, and stops early.
 
-    It takes encoded rows of :class:`shortlist.ensembles.pools.encoder.TableEncoder` with all columns, and
-    restores the words and gaps: trees need no column for each word. A tenth of the rows is held out, and
-    boosting ends where their loss has not fallen for ten rounds. With fewer than ten rows for each class, all
-    rows are used to fit a hundred rounds.
+    Rows are those encoded by :class:`shortlist.ensembles.pools.encoder.TableEncoder`, with all columns. Words
+    and gaps are restored from the encoded columns, as trees need no column for each word. A tenth of the rows
+    is held out; boosting ends when the loss on held-out rows has not fallen for ten rounds. With fewer than
+    ten rows for each class, all rows are used to fit a hundred rounds.
 
     `folded`: groups of encoded columns that belong together. `learning_rate`: None means 0.05, or 0.1 with
     more than two classes. `max_leaf_nodes`, `min_samples_leaf`, `l2_regularization`, `max_features`: as in
-    scikit-learn's ``HistGradientBoostingClassifier``. `random_state`: draws the rows that are held out.
-    `classes_`, ``(n_classes,)``: the classes, sorted. `trees_`: the fitted classifier of scikit-learn; its
-    first columns are the words.
+    scikit-learn's ``HistGradientBoostingClassifier``. `random_state`: seed of the held-out rows. `classes_`,
+    ``(n_classes,)``: the classes, sorted. `trees_`: the fitted classifier of scikit-learn; its first columns
+    are the words.
 
     >>> X, y = np.arange(200.0)[:, None], np.repeat([0, 1], 100)
     >>> PlainBoosting().fit(X, y).predict(X[[0, 199]]).tolist()
@@ -164,7 +166,7 @@ PLAIN: Mapping[str, Family] = MappingProxyType(
         "xgboost": _plain(xgboost, "boosted trees of XGBoost", 10_000_000),
     }
 )
-"""Plain classifiers by name; those of other packages are used only on request."""
+"""Plain classifiers by name; plain classifiers of other packages are used only on request."""
 
 OF_TABLES: Mapping[str, Family] = MappingProxyType(
     {
@@ -182,7 +184,7 @@ USUAL = ("plain-boosting", "plain-extra-trees", "plain-forest", "plain-logistic"
 def check_plain(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names of plain classifiers, checked.
 
-    Raises an error if one is unknown, is there twice, or is not installed.
+    Raises an error if a name is unknown or listed twice, or if its package is not installed.
     """
     for name in names:
         if name not in PLAIN or list(names).count(name) > 1:
@@ -195,7 +197,7 @@ def check_plain(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def with_plain(drawn: Sequence[str], plain: Sequence[str], n: int) -> list[str]:
-    """Return the families of `n` classifiers: the drawn ones in turn, and every fifth a plain one.
+    """Return the families of `n` classifiers: the families in `drawn` in turn, every fifth one from `plain`.
 
     >>> with_plain(["a", "b"], ["p"], 7)
     ['a', 'b', 'a', 'b', 'p', 'a', 'b']

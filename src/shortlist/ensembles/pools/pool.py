@@ -1,4 +1,4 @@
-"""Pools of classifiers to choose from, fitted here or elsewhere."""
+"""Pools of classifiers to choose from, fitted by Shortlist or by the user."""
 
 import math
 from collections import Counter
@@ -31,17 +31,18 @@ class Pool:
     classes : ndarray of shape (n_classes,)
         The labels, sorted.
     names : tuple of str
-        One per classifier, each different.
+        Name of each classifier; all names differ.
     families : tuple of str
         Kind of each classifier: a name in :data:`shortlist.ensembles.pools.families.FAMILIES`, or its class.
     preprocessor : transformer or None
-        Applied once to the rows before any classifier; None: rows are passed unchanged.
+        Transformer that is applied once to the rows before classifiers are asked; None: rows are passed
+        unchanged.
     costs : ndarray of float, shape (n_classifiers,), or None
         Price of asking each classifier.
     n_features_in : int or None
         Number of columns that the pool was fitted on, if known.
     feature_names_in : tuple of str or None
-        Names of these columns, if they had any.
+        Names of the columns that the pool was fitted on, if known.
 
     Raises
     ------
@@ -100,30 +101,30 @@ class Pool:
     ) -> Self:
         """Return a pool of judges from a table of their answers.
 
-        A pruner of this pool is fitted on such tables and answers such tables, of which it reads the columns
-        of its members alone. A cell without an answer is an abstention. Among votes it counts for no class,
-        and two classes are then decided by plurality, like several classes. Among probabilities an abstention
-        counts as equal shares of all classes: it favours none, and needs no fit.
+        A pruner of this pool is fitted on tables of answers, and predicts from tables of answers; to predict,
+        it reads the columns of its members alone. A cell without an answer is an abstention. If votes are
+        counted, an abstention is no vote, and two classes are then decided by plurality. If probabilities are
+        averaged, an abstention counts as equal shares of all classes, which favour no class.
 
         Parameters
         ----------
         answers : DataFrame of shape (n_rows, n_columns)
-            One row per case. A column holds the classes that a judge answers, and has the judge's name. Or
-            columns ``judge:class``, one for every class, hold probabilities. Those of a row add up to 1
-            within 0.02, and are scaled to do so.
+            One row per case. Either a column with the judge's name holds the classes that the judge answers,
+            or columns ``judge:class``, one for every class, hold probabilities. The probabilities of a row
+            must add up to 1 within 0.02, and are scaled to add up to 1.
         y : array-like of shape (n_rows,)
             The true classes.
         costs : mapping of str to float, optional
             Price of asking each judge, by name, in any unit.
         may_abstain : bool, default=True
-            Whether cells may be empty, in this table and in later ones.
+            Whether cells may be empty, in this table and in later tables.
 
         Raises
         ------
         BadInputError
-            If there is no row or no judge; if a judge is there twice, gives the same answer on every row,
-            answers no class of `y`, or has impossible probabilities; if a price has no judge or a judge no
-            price.
+            If there is no row or no judge; if a judge is listed twice, gives the same answer on every row,
+            answers no class of `y`, or has impossible probabilities; if prices are given and a judge has no
+            price, or a price is named after no judge.
 
         Examples
         --------
@@ -146,7 +147,7 @@ class Pool:
     def of_judges_again(cls, answers: Any, classes: Labels, wanted: Sequence[str] | None = None) -> "Pool":
         """Return the judges of a further table, without checks of their answers.
 
-        They are compared with those of a known table.
+        The judges are for a comparison with the judges of a known table.
 
         Parameters
         ----------
@@ -160,7 +161,7 @@ class Pool:
         Raises
         ------
         BadInputError
-            If there is no judge, or a judge is there twice or has probabilities of other classes.
+            If there is no judge, or a judge is listed twice or has probabilities of other classes.
         """
         judges = judges_of(answers, classes, may_abstain=True)
         names = tuple(judge.name for judge in judges)
@@ -203,7 +204,7 @@ class Pool:
 
 
 def numbered(families: Sequence[str]) -> tuple[str, ...]:
-    """Return a name for each classifier: its family, and its number within that family, from 1."""
+    """Return a name for each classifier: its family, and a number from 1 within the family."""
     seen: dict[str, int] = {}
     names = []
     for family in families:
@@ -224,7 +225,7 @@ def named_columns(X: Any) -> tuple[str, ...] | None:
 
 
 def matched_columns(pool: Pool, X: Any) -> Any:
-    """Return `X` with its columns in the pool's order; raise BadInputError for other columns."""
+    """Return `X` with its columns in the pool's order; raise BadInputError if columns do not match."""
     names = named_columns(X)
     if pool.feature_names_in is not None and names is not None and names != pool.feature_names_in:
         absent = [name for name in pool.feature_names_in if name not in names]
@@ -245,7 +246,7 @@ def matched_columns(pool: Pool, X: Any) -> Any:
 
 
 def unknown_words(pool: Pool, X: Any) -> Mask:
-    """Return the mask of the cells with a word that was not fitted on, ``(n_rows, n_features)``."""
+    """Return the mask of the cells with a word that is in no fitted row, ``(n_rows, n_features)``."""
     if not isinstance(pool.preprocessor, TableEncoder):
         return np.zeros((len(X), 1), dtype=bool)
     return pool.preprocessor.unknown_words(matched_columns(pool, X))
@@ -254,8 +255,8 @@ def unknown_words(pool: Pool, X: Any) -> Mask:
 def rows_without_values(pool: Pool, X: Any) -> Mask:
     """Return the mask of the rows of features without a single value, ``(n_rows,)``.
 
-    A word that was not fitted on is no value. No committee of classifiers answers such rows. For judges,
-    whose columns are answers, no row is marked.
+    A word that is in no fitted row counts as no value. No committee of classifiers answers a row without a
+    value. For a pool of judges no row is marked, as its columns are answers.
     """
     nothing = np.zeros(len(X), dtype=bool)
     if columns_asked(pool.classifiers):
@@ -282,11 +283,11 @@ class CrossFittedPool:
     without_fold: tuple[Pool, ...]
     """Pool for every fold: the same classifiers, fitted on the rows of the other folds."""
     fold_of: NDArray[np.int8]
-    """Fold of every row, ``(n_samples,)``; -1 for rows that are in no fold and are always used for
-    fitting.
-    """
+    """Fold of every row, ``(n_samples,)``; -1 for a row that is in no fold, and is used in every fit."""
     encoded: NDArray[np.float64] | None = None
-    """Rows after the preprocessing of `pool`, ``(n_samples, n_columns)``, kept to save time; not saved."""
+    """Rows after the preprocessing of `pool`, ``(n_samples, n_columns)``, kept in memory to save time; left
+    out of files.
+    """
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"encoded": None}
@@ -311,9 +312,9 @@ class CrossFittedPool:
         return replace(self, fold_of=self.fold_of[rows], encoded=encoded)
 
     def prepared(self, X: Any) -> tuple["CrossFittedPool", Any]:
-        """Return a pool without preprocessing, with encoded rows if known; otherwise the pool and `X`.
+        """Return the pool and the rows to ask it about; if encoded rows are known, a pool that takes these.
 
-        `X`: the rows that the pool was fitted on.
+        The pool for encoded rows has no preprocessing. `X`: the rows that the pool was fitted on.
         """
         if self.encoded is None:
             return self, X
@@ -327,12 +328,12 @@ class CrossFittedPool:
 def out_of_fold(
     source: Pool | CrossFittedPool, X: Any, ask: Callable[[Pool, Any], NDArray[Any]]
 ) -> NDArray[Any]:
-    """Return the answers on every row by classifiers that were not fitted on it.
+    """Return the answers on every row by classifiers that were not fitted on this row.
 
-    `source`: for a row of a cross-fitted pool, the classifiers that were fitted without its fold are asked.
-    Any other pool was fitted elsewhere. `X`, ``(n_samples, n_features)``: for a cross-fitted pool its own
-    rows in their order, all of them in folds. `ask`: function from a pool and rows to an array with an entry
-    for each row.
+    `source`: of a cross-fitted pool, the classifiers fitted without the fold of a row answer it; any other
+    pool must have been fitted on other rows. `X`, ``(n_samples, n_features)``: for a cross-fitted pool the
+    rows that it was fitted on, in the same order, each in a fold. `ask`: function from a pool and rows to an
+    array with an entry for each row.
     """
     if isinstance(source, Pool):
         return ask(source, X)

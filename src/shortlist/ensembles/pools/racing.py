@@ -31,18 +31,22 @@ class RaceSettings:
     """Settings of the race of classifiers on large tables (decision 148)."""
 
     least_rows: int = 5_000
-    """Number of rows from which on classifiers race; on fewer rows the race costs more time than it saves."""
+    """Least number of rows for a race of classifiers; with fewer rows a race costs more time than it saves.
+    """
     n_fitted: int = 2_000
     n_asked: int = 2_000
-    """Number of rows to fit in the race, and number of rows to compare the classifiers on."""
+    """Number of rows that fit the classifiers in the race, and number of rows that compare the classifiers.
+    """
     n_kept: int = 5
-    """Number of drawn classifiers that join the pool."""
+    """Number of drawn classifiers that win the race and join the pool."""
     n_boosting: int = 8
     """Number of classifiers of :data:`shortlist.ensembles.pools.plain.OF_TABLES`. They need many rows, and
     all join the pool without a race.
     """
     n_folds: int = 3
-    """Number of folds. With many rows, fits on two thirds of them are nearly as good as on four fifths."""
+    """Number of folds. With many rows, a fit on two thirds of the rows is nearly as good as a fit on four
+    fifths.
+    """
 
 
 USUAL_RACE = RaceSettings()
@@ -58,12 +62,13 @@ def raced_pool(
     cases: Cases | None = None,
     settings: RaceSettings = USUAL_RACE,
 ) -> CrossFittedPool:
-    """Return a cross-fitted pool of the most promising classifiers, for a table that is encoded once.
+    """Return a cross-fitted pool of the classifiers that win a race; the table is encoded once.
 
-    The plain candidates and those of :data:`OF_TABLES` are in the pool without a race; the drawn ones race.
+    Drawn candidates race. Plain candidates, and candidates of :data:`OF_TABLES`, are in the pool without a
+    race.
 
-    The inner pool has the classifiers fitted without the first fold, as members are fitted again on all rows
-    later.
+    In place of classifiers fitted on all rows, the result has the classifiers fitted without the first fold,
+    as the members are later fitted again on all rows.
 
     `n_classifiers`: number of candidates in all. `cases`: case of each row; the rows of a case are in one
     fold. Raises ShortlistError if the work is stopped before every classifier was fitted.
@@ -78,7 +83,7 @@ def raced_pool(
 
 
 def candidate_names(n: int, n_boosting: int) -> list[str]:
-    """Return the names of candidates: those of a pool of `n`, `n_boosting` of them table boosting.
+    """Return the names of `n` candidates; up to `n_boosting` of them are table boosting.
 
     >>> candidate_names(30, 2)[24:26]
     ['table-boosting-1', 'logistic-regression-3']
@@ -100,10 +105,10 @@ def promising(
     work: Work,
     settings: RaceSettings = USUAL_RACE,
 ) -> list[int]:
-    """Return the indices of the candidates that do not race, and of the winners, in order.
+    """Return the indices of the candidates that do not race and of the winners, in increasing order.
 
-    Every candidate is fitted on some rows outside the first fold, and answers some rows of it. Each further
-    winner is the one with which the mean of all chosen candidates has the least log loss.
+    Every candidate is fitted on some rows outside the first fold, and answers some rows of this fold. The
+    next winner is always the candidate with which the mean of all chosen candidates has the least log loss.
     """
     rng = np.random.default_rng(seed)
     fits = drawn_rows(rows.indices, np.flatnonzero(fold_of != 0), settings.n_fitted, rng)
@@ -134,10 +139,11 @@ def promising(
 
 
 def winners(truly: NDArray[np.float64], first: Sequence[int], n: int) -> list[int]:
-    """Return the indices of the candidates that join the first ones, one after the other.
+    """Return the indices of the `n` candidates that join the candidates `first`, in the order of joining.
 
-    Each is the one with which the mean of all chosen candidates has the least log loss. `truly`: probability
-    that each candidate gives the true class of each row, ``(n_rows, n_candidates)``.
+    The next to join is always the candidate with which the mean of all chosen candidates has the least log
+    loss. `truly`: probability that each candidate gives the true class of each row, ``(n_rows,
+    n_candidates)``.
 
     >>> winners(np.array([[0.9, 0.5, 0.2, 0.8], [0.1, 0.5, 0.9, 0.2]]), [0], 2)
     [2, 1]
@@ -162,9 +168,9 @@ def race_member(  # noqa: PLR0917  # units pass arguments by place
     truth: NDArray[np.intp],
     seed: int,
 ) -> bytes:
-    """Fit a classifier on some rows.
+    """Fit a classifier on some rows, and ask it about other rows.
 
-    Return the probability it gives the true classes of others, as bytes of doubles.
+    Return its probability of the true class of each row that it was asked about, as bytes of doubles.
     """
     fitted = refit_member(member, family, X, indices, seed)
     found = fitted.predict_proba(asked)[np.arange(len(asked)), truth]
@@ -174,7 +180,7 @@ def race_member(  # noqa: PLR0917  # units pass arguments by place
 def drawn_rows(
     indices: NDArray[np.intp], places: NDArray[np.intp], n: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Return sorted indices of about `n` drawn rows, at least two of each class that has two.
+    """Return sorted indices of about `n` drawn rows, with at least two rows of each class that has two.
 
     `indices`: class of each row of the table. `places`: indices of the rows to draw from.
     """

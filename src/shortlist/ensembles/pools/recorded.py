@@ -1,4 +1,4 @@
-"""Classifiers with recorded answers, so that a choice among them is repeated without asking them."""
+"""Classifiers with recorded answers, so that a choice can be repeated without asking the classifiers."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,8 +58,8 @@ def rows_on_record(n_rows: int) -> NDArray[np.int64]:
 def recorded_pool(pool: Pool, codes: ClassCodes, shares: Shares | None) -> Pool:
     """Return the pool with recorded answers in place of its classifiers.
 
-    `codes`, ``(n_rows, n_classifiers)``: index of the class answered. `shares`, ``(n_rows, n_classifiers,
-    n_classes)``: probabilities in parts of 2^15 - 1.
+    `codes`, ``(n_rows, n_classifiers)``: index of the class answered by each classifier. `shares`, ``(n_rows,
+    n_classifiers, n_classes)``: probabilities in parts of 2^15 - 1.
     """
     members = tuple(
         RecordedClassifier(pool.classes, codes[:, place], None if shares is None else shares[:, place])
@@ -69,9 +69,9 @@ def recorded_pool(pool: Pool, codes: ClassCodes, shares: Shares | None) -> Pool:
 
 
 def answering_all_but(pool: Pool, n_rows: int, n_last: int) -> CrossFittedPool:
-    """Return a cross-fitted pool that chooses on `n_rows` rows.
+    """Return a pool as a cross-fitted pool whose members are chosen on `n_rows` rows.
 
-    The `n_last` rows after them are in no fold.
+    The `n_last` rows after these rows are in no fold, and so are not used for the choice.
     """
     folds = np.repeat(np.array([0, IN_NO_FOLD], dtype=np.int8), [n_rows, n_last])
     return CrossFittedPool(pool, (pool,), folds)

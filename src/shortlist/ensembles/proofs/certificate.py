@@ -1,4 +1,4 @@
-"""Cuts: sets of rows that cannot all be right, with integers that prove it; their bounds and certificates."""
+"""Cuts: sets of rows that cannot all be right, with integers that prove it; bounds and certificates."""
 
 import hashlib
 import json
@@ -23,12 +23,12 @@ _EXACT = 2**62
 
 @dataclass(frozen=True)
 class Cut:
-    """Condition on the members that rows which are right together imply; mostly no selection fulfils it.
+    """Condition on the members that follows if certain rows are right; often no selection fulfils it.
 
-    Positive integers y, one for each form, are multipliers in the sum of the forms. With the largest amount
-    that the threshold can add, ``w @ x >= P`` holds where all rows R are right. Without `kept` no selection
-    reaches P, so that at least one row is wrong: ``Σ_R t <= |R| − 1``. With `kept` the cut is an inequality
-    in x and t, :class:`CutTerms`. :func:`proves` checks either.
+    The forms of the rows R are added up with positive integers y as multipliers. In the sum, the threshold is
+    replaced by the largest amount that it can add. So if all rows in R are right, ``w @ x >= P`` holds.
+    Without `kept` no selection reaches P, so at least one row is wrong: ``Σ_R t <= |R| − 1``. With `kept` the
+    cut is an inequality in x and t, see :class:`CutTerms`. :func:`proves` checks both kinds of cut.
     """
 
     rows: tuple[int, ...]
@@ -38,7 +38,7 @@ class Cut:
     multipliers: tuple[int, ...]
     """Multipliers y, one for each of `forms`."""
     kept: tuple[int, ...] | None = None
-    """Indices of the classifiers in the inequality, increasing; None without one."""
+    """Indices of the classifiers kept in the inequality, increasing; None for a cut without an inequality."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +46,16 @@ class CutTerms:
     """Cut with kept classifiers as ``c @ x + against >= reach · τ``, where τ = Σ_R t − |R| + 1.
 
     Let C be the kept classifiers with w > 0 and D those with w < 0. If all rows are right, τ is 1 and ``w @ x
-    >= P``. Classifiers that are not kept add at most their positive w. So ``Σ_C w x + Σ_D |w| (1 − x)`` is at
-    least ``P − Σ_{w > 0, not in C} w + Σ_D |w|``, which is `reach`. If a row is wrong, τ is at most 0, and
-    the left side is never below 0. A coefficient above `reach` has the same effect as `reach`.
+    >= P``. A classifier that is not kept adds at most its w if w is positive, else at most 0. So ``Σ_C w x +
+    Σ_D |w| (1 − x)`` is at least ``P − Σ_{w > 0, not in C} w + Σ_D |w|``, which is `reach`. If a row is
+    wrong, τ is at most 0; the inequality then holds, as its left side is never below 0. A coefficient above
+    `reach` has the same effect as `reach`.
     """
 
     coefficients: NDArray[np.int64]
     """Coefficients c: above 0 in C, below 0 in D, 0 elsewhere, ``(n_classifiers,)``."""
     reach: int
-    """Factor of τ on the right side; below 1 the inequality always holds."""
+    """Factor of τ on the right side; if it is below 1, the inequality always holds."""
     against: int
     """Sum of the coefficients of D, with its sign changed."""
 
@@ -68,16 +69,16 @@ class CutBound:
     cuts: tuple[Cut, ...]
     """Cuts that prove the bound."""
     multipliers: NDArray[np.int64]
-    """Multipliers λ of the cuts, ``(n_cuts,)``, to be divided by `denominator`."""
+    """Multipliers λ of the cuts, ``(n_cuts,)``, as integers to be divided by a denominator."""
     denominator: int
     pool: tuple[Cut, ...] = ()
-    """Cuts of more than two rows, used or not, for later steps of the search."""
+    """Cuts of more than two rows for later steps of the search, whether they are in the proof or not."""
     exhausted: bool = False
     """Whether the last search for more cuts found none."""
 
 
 def make_cut(rows: RightRows, forms: Sequence[int], multipliers: Sequence[int]) -> Cut:
-    """Return the cut of forms with these indices, together with the rows that they belong to.
+    """Return the cut from the forms with these indices and multipliers, and from the rows of these forms.
 
     :func:`proves` checks whether the cut is valid.
     """
@@ -116,7 +117,7 @@ def proves(rows: RightRows, cut: Cut) -> bool:
 
 
 def cut_terms(rows: RightRows, cut: Cut) -> CutTerms:
-    """Return a cut with kept classifiers in the form of an inequality."""
+    """Return the inequality of a cut with kept classifiers."""
     w, wanted = _added_up(rows, cut)
     w[~rows.affordable] = 0
     kept = np.zeros(len(w), dtype=bool)
@@ -127,9 +128,9 @@ def cut_terms(rows: RightRows, cut: Cut) -> CutTerms:
 
 
 def _added_up(rows: RightRows, cut: Cut) -> tuple[NDArray[np.int64], int]:
-    """Return w and P: the sums of the forms with their multipliers.
+    """Return w and P of a cut: the forms times their multipliers, added up.
 
-    The threshold is replaced by the largest amount that it adds.
+    The threshold is replaced by the largest amount that it can add.
     """
     forms, y = list(cut.forms), np.array(cut.multipliers, dtype=np.int64)
     level = max(0, int(y @ rows.levels[forms].astype(np.int64)))
@@ -143,8 +144,9 @@ def dual_bound(
     denominator: int,
     terms: Sequence[CutTerms] | None = None,
 ) -> int:
-    """Return the bound on the gain that proved cuts give, as an integer, in units of ``rows.step``.
+    """Return the bound on the gain that cuts prove, as an integer in units of ``rows.step``.
 
+    `supports`: rows of each cut. `multipliers`, ``(n_cuts,)``: multipliers of the cuts, over `denominator`.
     `terms`: the cuts as inequalities.
     """
     sizes = np.array([len(support) for support in supports], dtype=np.int64)
@@ -168,7 +170,7 @@ def dual_bound(
 
 
 def denominator_for(rows: RightRows) -> int:
-    """Return a power of two as a denominator that keeps sums of multipliers small integers."""
+    """Return a power of two as the denominator of multipliers, which keeps their sums small integers."""
     bits = 50 - math.frexp(float(max(1, rows.total_gain)))[1]
     return 1 << min(24, max(0, bits))
 
@@ -178,7 +180,7 @@ FORMAT = "shortlist pruning certificate 1"
 
 
 Certificate = dict[str, Any]
-"""Dict of text, whole numbers and lists only, so that any program can read it from JSON."""
+"""Certificate as a dict of text, whole numbers and lists only, so that any program can read it from JSON."""
 
 
 def vote_certificate(
@@ -193,17 +195,17 @@ def vote_certificate(
 ) -> Certificate:
     """Return the certificate of a selection: its problem, its value, and the proof of the bound.
 
-    Rows are named by their indices among all distinct vote vectors in lexicographic order. With several
-    classes they are named by their indices among the merged rows in the order of true class and votes, and a
-    cut has a rival class and a multiplier for each of its forms. All sums are in the integers of the weights.
-    ``check_certificate`` of :mod:`shortlist.ensembles.verification.recheck_vote_certificate` describes the
-    check.
+    With two classes, a row is named by its index among all distinct vote vectors in lexicographic order. With
+    several classes, a row is named by its index among the merged rows in the order of true class, then votes;
+    a cut then has a rival class and a multiplier for each of its forms. All sums are integers in the unit of
+    the weights. ``check_certificate`` of :mod:`shortlist.ensembles.verification.recheck_vote_certificate`
+    describes the check.
 
     `votes`, `weights`: the validation rows, merged for several classes, and the weights of decisions. `rows`:
-    these rows with the limits, from :func:`shortlist.ensembles.proofs.row_forms.normalise` or `class_rows`
-    there. `bound`: bound for `rows`, or the number of all selections if each was evaluated, so that the
-    selection is the best. `mask`, ``(n_classifiers,)``, `threshold`: the selection. `value`: its weighted
-    sum.
+    the validation rows with the limits, from :func:`shortlist.ensembles.proofs.row_forms.normalise` or
+    :func:`shortlist.ensembles.proofs.row_forms.class_rows`. `bound`: bound for `rows`; or the number of all
+    selections, if every selection was evaluated. `mask`, ``(n_classifiers,)``, `threshold`: the selection.
+    `value`: its weighted sum.
     """
     claim = {
         "format": FORMAT,
@@ -239,7 +241,8 @@ def fingerprint(votes: Votes) -> str:
 
     It covers the number of classifiers, then each distinct vote vector with its samples.
 
-    Vectors are in lexicographic order, one byte per vote, each followed by ``positives,negatives;``.
+    Vectors are in lexicographic order with one byte per vote; each vector is followed by
+    ``positives,negatives;``.
     """
     distinct, of_row = distinct_votes(votes.votes)
     samples = np.zeros((len(distinct), 2), dtype=np.int64)
@@ -255,8 +258,8 @@ def class_fingerprint(votes: ClassVotes) -> str:
 
     It covers the numbers of classifiers and classes, then each row with its samples.
 
-    Rows are in the order of true class and votes, one byte for the class and one per vote, each followed by
-    ``samples;``.
+    Rows are in the order of true class, then votes, with one byte for the class and one byte per vote; each
+    row is followed by ``samples;``.
     """
     digest = hashlib.sha256(f"{votes.n_classifiers},{votes.n_classes};".encode())
     for label, codes, count in zip(votes.labels, votes.codes, votes.counts.tolist(), strict=True):
@@ -270,7 +273,7 @@ def write_certificate(certificate: Certificate, path: str | Path) -> None:
 
 
 def plain_problem(weights: Weights | ClassWeights, limits: SelectionLimits) -> dict[str, Any]:
-    """Return the fields ``limits``, and ``weights`` or ``gains``, that describe a certificate's problem."""
+    """Return the fields that describe a certificate's problem: ``limits``, and ``weights`` or ``gains``."""
     if isinstance(weights, ClassWeights):
         return {"gains": weights.gains.tolist(), "limits": limits.plain()}
     sums = {"tp": weights.tp, "fn": weights.fn, "tn": weights.tn, "fp": weights.fp}

@@ -1,9 +1,9 @@
 """Conflicts: two rows that no selection is right on together.
 
-Row r is *below* row s when no selection gives r more votes than s: ``min(a, most) <= forced``. Here a is the
-number of classifiers that vote for r alone. `forced` is the number of classifiers for s alone that must join
-because too few others are left. Arrays of words are ``(n_rows, n_words)``, without classifiers that no budget
-allows.
+Row r is *below* row s if no selection gives r more votes than s: ``min(a, most) <= forced``. Here a is the
+number of classifiers that vote for r and not for s. `forced` is the least number of members that vote for s
+and not for r; it is above 0 if too few other classifiers are left for the least size. Arrays of words have
+the shape ``(n_rows, n_words)``, without classifiers that exceed the budget alone.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class Sizes(NamedTuple):
     """Limits on the number of members."""
 
     n_usable: int
-    """Number of classifiers that the budget allows alone."""
+    """Number of classifiers that do not exceed the budget alone."""
     most: int
     """Largest number of members."""
     least: int
@@ -42,14 +42,14 @@ class SignedForms(NamedTuple):
     minus: WordTable
     """Bit set of classifiers with sign -1 in each form, ``(n_forms, n_words)``."""
     least: Longs
-    """Least sum of signs that fulfils each form."""
+    """Least sum of signs that fulfils each form, ``(n_forms,)``."""
     row_of: Longs
-    """Index of the row of each form."""
+    """Index of the row of each form, ``(n_forms,)``."""
 
 
 @kernel("boolean(uint64[:, ::1], Sizes, int64, int64)")
 def is_below(words: Words, sizes: Sizes, low: np.int64, high: np.int64) -> bool:
-    """Return whether row `low` never has more votes than row `high`."""
+    """Return whether no selection gives row `low` more votes than row `high`."""
     alone = apart = np.int64(0)
     for w in range(words.shape[1]):
         alone += popcount(words[low, w] & ~words[high, w])
@@ -63,9 +63,9 @@ def is_below(words: Words, sizes: Sizes, low: np.int64, high: np.int64) -> bool:
 def list_pairs(  # noqa: PLR0917
     words: Words, sizes: Sizes, lows: Longs, highs: Longs, most: int, pairs: Shorts, found: int
 ) -> int:
-    """Append the pairs of `lows` below `highs`, at most `most` pairs per low, after the first `found` pairs.
+    """Append the pairs of a row in `lows` that is below a row in `highs`, after the first `found` pairs.
 
-    Returns the new number of pairs.
+    Each row in `lows` gets at most `most` pairs. Returns the new number of pairs.
     """
     for i in range(len(lows)):
         full = min(len(pairs), found + most)
@@ -83,12 +83,13 @@ def list_pairs(  # noqa: PLR0917
 def list_opposed(  # noqa: PLR0917
     forms: SignedForms, sizes: Sizes, start: int, end: int, pairs: Shorts, found: int
 ) -> int:
-    """Append the pairs of forms that cannot both hold, the second form from `start` to `end`.
+    """Append pairs of forms that cannot both hold; the second form is from `start` to `end` - 1.
 
-    Returns the new number of pairs. Pairs are found whose sum of signs is above 0 for no classifier.
+    Returns the new number of pairs. Only pairs are found in which the sum of the two signs is above 0 for no
+    classifier.
 
-    The sum of both forms over the members is then at most 0. It is below 0 where too few classifiers are
-    neutral to both, so that others must join.
+    The sum of the two forms over the members is then at most 0. The sum is below 0 if a classifier with a
+    negative sum must join, as too few classifiers have a sum of 0.
     """
     plus, minus, least, row_of = forms.plus, forms.minus, forms.least, forms.row_of
     n_usable, least_members = sizes.n_usable, sizes.least
@@ -129,9 +130,9 @@ def list_subsets(  # noqa: PLR0917
     pairs: Shorts,
     found: int,
 ) -> int:
-    """Append pairs as :func:`list_pairs` does, where only subsets conflict, 64 highs at a time.
+    """Append pairs as :func:`list_pairs` does, if only subsets conflict; compare 64 rows at a time.
 
-    ``columns[k]``: bit set of the `highs` with bit k. `rarest`: order in which bits are tried.
+    ``columns[k]``: bit set of the rows in `highs` with bit k. `rarest`: order in which bits are tried.
     """
     for low in lows:
         full = min(len(pairs), found + most)
@@ -164,35 +165,36 @@ class Conflicts:
     """Pairs of rows that cannot both be right."""
 
     pairs: Pairs
-    """Pairs of row indices, sorted by the first, then the second, ``(n_pairs, 2)``. With two classes the
-    first row is of the positive side, the second of the negative side.
+    """Pairs of row indices, sorted by the first row, then by the second row, ``(n_pairs, 2)``. With two
+    classes the first row is on the positive side, and the second row on the negative side.
     """
     forms: Pairs
-    """Pairs of indices of forms, one of each row, that cannot both hold, ``(n_pairs, 2)``."""
+    """Pairs of indices of forms that cannot both hold, one form of each row of the pair, ``(n_pairs, 2)``."""
     never: NDArray[np.int64]
-    """Indices of forms that hold for no selection, each of a different row, ``(n_never,)``."""
+    """Indices of forms that hold for no selection, at most one form of a row, ``(n_never,)``."""
     complete: bool
-    """Whether these are all conflicts; bounds from some of them are valid, but weaker."""
+    """Whether `pairs` has all conflicts; bounds from some of the conflicts are valid, but weaker."""
 
     def cut(self, rows: RightRows, index: int) -> Cut:
-        """Return the pair at an index as a cut."""
+        """Return the conflict with this index as a cut."""
         return make_cut(rows, sorted(self.forms[index].tolist()), (1, 1))
 
 
 def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_000) -> Conflicts:
     """Return pairs of forms that no selection fulfils together.
 
-    With a threshold these are the pairs whose positive row never has more votes than the negative one, as any
-    vote with a threshold is monotone in the votes. In general the sum of two forms must stay below the sum of
-    their least numbers. :func:`shortlist.ensembles.proofs.certificate.proves` decides that with multipliers 1
-    and 1. For several classes, pairs with a sum of signs that is nowhere positive are found fast.
+    With a threshold, a pair conflicts if its positive row never has more votes than its negative row, as a
+    decision by threshold is monotone in the votes. In general, two forms conflict if their sum stays below
+    the sum of their least values for every selection. :func:`shortlist.ensembles.proofs.certificate.proves`
+    decides this with multipliers 1 and 1. For several classes, only pairs are found in which the sum of the
+    two signs is positive for no classifier.
 
-    `budget`: if it runs out, the pairs found so far are returned. `max_pairs`: with a threshold, if there are
-    more pairs, every positive row keeps its share of this number, the negatives of largest gain first.
-    Otherwise the pairs of rows with large gains are taken first.
+    `budget`: if it runs out, the pairs found so far are returned. `max_pairs`: largest number of pairs. If
+    there are more pairs with a threshold, every positive row keeps an equal share of this number, and the
+    negative rows of largest gain are taken first. Without a threshold, pairs of rows with large gains are
+    taken first.
 
-    All pairs are compared, 64 classifiers or 64 negative rows at a time. Memory is needed for the pairs
-    alone.
+    All pairs are compared, 64 classifiers or 64 negative rows at a time. Only the pairs found take memory.
     """
     find = _by_votes if rows.has_threshold else _by_signs
     return find(rows, max_pairs, budget)
@@ -268,7 +270,7 @@ def _collect(
 ) -> tuple[Pairs, bool]:
     """Return the pairs that a kernel finds on blocks of positive rows, and whether all blocks were compared.
 
-    Blocks are left out if the time is up.
+    When the budget ends, the remaining blocks are left out.
     """
     pairs = np.empty((min(room, len(lows) * len(highs)), 2), dtype=np.int32)
     found = 0

@@ -31,17 +31,17 @@ from shortlist.milp.backends.highs_linear import LinearProgram
 from shortlist.runs.budget import Budget
 
 LARGEST_FLOW = 2**30
-"""Largest flow that is computed at once, as SciPy takes capacities of 32 bits."""
+"""Largest flow that is computed at once, as SciPy takes capacities as 32-bit integers."""
 
 
 def min_cut_bound(rows: RightRows, conflicts: Conflicts) -> CutBound:
-    """Return an upper bound on the gain of conflict-free rows, and so of any selection.
+    """Return an upper bound on the gain of rows without a conflict, and so on the gain of any selection.
 
     With two classes, conflicts are between a positive and a negative row, so their graph is bipartite. The
     largest gain is then the sum of all gains minus a maximum flow from the positive to the negative rows
     (König's theorem with weights). The flow through a conflict is its multiplier, so that the bound is proved
-    without the flow. In general each row is on both sides, with half of each flow, which gives the bound of
-    the linear relaxation.
+    without the flow. With several classes each row is a node on both sides of the graph, and flows are
+    halved, which gives the bound of the linear relaxation.
 
     SciPy's maximum flow (Dinic) takes 32-bit capacities. Larger gains are split into two flows: rounded
     gains, then remainders. The bound is then valid, but may be above the largest gain.
@@ -90,18 +90,18 @@ def tighten_by_cuts(
 
     The master program chooses a number t_i from 0 to 1 for every row i, and maximises the gain under the cuts
     found so far. The alternative system then finds sets of rows whose cuts t violates (:cite:t:`Codato2006`).
-    It minimises a sum of multipliers in place of the number of rows. So each solution is followed by further
-    ones with costs divided by the multipliers just found. That drives small multipliers to 0 and finds
-    smaller sets (the reweighting of :cite:t:`Candes2008`). Where it finds hardly any more,
-    :func:`shortlist.ensembles.proofs.row_by_row.row_by_row` continues, which is slower but hardly ever finds
-    nothing.
+    The alternative system minimises a sum of multipliers, and not the number of rows. So each solution is
+    followed by further solutions with costs divided by the multipliers just found; this drives small
+    multipliers to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`). When this search finds
+    hardly any more sets, :func:`shortlist.ensembles.proofs.row_by_row.row_by_row` continues, which is slower
+    but nearly always finds sets.
 
     `rows`: the problem, of two or several classes. `conflicts`: conflicts of the same rows; violated pairs
     are added. `start`: bound from :func:`min_cut_bound` or an earlier call, with its pool of cuts. `budget`:
     at its end the best bound so far is returned; its seed is used for all draws, its number of nodes is
-    ignored. `max_rounds`: largest number of master programs, where one followed by the slower search counts
-    as several; with this limit alone the answer is reproducible. `target`: stop as soon as the bound is no
-    larger, in units of ``rows.step``. `quick`: stop where the slower search would begin. `on_bound`: receives
+    ignored. `max_rounds`: largest number of rounds, where a round with the slower search counts as several;
+    with this limit alone the answer is reproducible. `target`: stop as soon as the bound is at most this
+    number, in units of ``rows.step``. `quick`: stop when the slower search would begin. `on_bound`: receives
     the bound after every round.
 
     The bound is never above `start`. It is computed in integers, whatever the linear programs return.
@@ -134,7 +134,7 @@ def tighten_by_cuts(
 
 
 def _maximum_flow(capacities: NDArray[np.int64], pairs: NDArray[np.int32]) -> sparse.coo_array:
-    """Return the maximum flow through each pair of a positive and a negative row."""
+    """Return the maximum flow from positive to negative rows, as the flow through each pair of rows."""
     n = len(capacities)
     if not len(pairs):
         return sparse.coo_array((n, n), dtype=np.int64)
@@ -156,9 +156,9 @@ def _maximum_flow(capacities: NDArray[np.int64], pairs: NDArray[np.int32]) -> sp
 
 @dataclass(eq=False)
 class _Separation:
-    """Two searches for cuts that t violates.
+    """Two searches for cuts that the solution t of the master program violates.
 
-    Their programs are kept from round to round as long as they take all rows.
+    The programs of the searches are kept from round to round, as long as they take all rows.
     """
 
     rows: RightRows
@@ -169,9 +169,9 @@ class _Separation:
     asked: AskedRows | None = None
 
     def by_price(self, t: Floats, idle: int) -> Iterator[Floats]:
-        """Yield multipliers from several starts, each with its reweightings.
+        """Yield multipliers of cuts by the search by price, from several starts with their reweightings.
 
-        Rows used before cost more.
+        A row that was used in this round costs more.
         """
         rows, rng, settings = self.rows, self.rng, self.settings
         most = max(1, min(settings.priced_rows, settings.priced_votes // rows.n_classifiers))
@@ -196,7 +196,7 @@ class _Separation:
                 n_used[np.unique(rows.row_of[y > 0])] += 1
 
     def row_by_row(self, t: Floats) -> Iterator[Floats]:
-        """Yield multipliers of rows that cannot all be right, from :func:`row_by_row` on some or all rows."""
+        """Yield multipliers of rows that cannot all be right, by :func:`row_by_row` on all or drawn rows."""
         rows, settings = self.rows, self.settings
         most = max(1, settings.asked_votes // rows.n_classifiers)
         used = draw_rows(rows, t, self.rng, most=most, unlikely=settings.unlikely)
@@ -217,7 +217,7 @@ def _worst_pairs(pairs: NDArray[np.int32], t: Floats, least: float) -> list[tupl
 class _Master:
     """Master program: maximises ``gains @ t`` over one number t from 0 to 1 per row, under the cuts.
 
-    Cuts that stay slack are set aside, and used again where t violates them.
+    Cuts that stay slack are set aside; a cut is used again as soon as t violates it.
     """
 
     def __init__(self, rows: RightRows, conflicts: Conflicts, start: CutBound, settings: CutSettings) -> None:
@@ -235,9 +235,9 @@ class _Master:
         self._activate([cut.rows for cut in start.cuts])
 
     def solve(self, budget: Budget) -> Floats | None:
-        """Return t, ``(n_rows,)``; None if it was not found in time.
+        """Return the solution t, ``(n_rows,)``; None if it was not found in time.
 
-        The multipliers are stored in either case.
+        The multipliers of the cuts are stored in both cases.
         """
         solution = self.program.solve(budget)
         self.duals = np.maximum(0.0, -solution.duals) * self.unit
@@ -307,7 +307,7 @@ class _Master:
         self.ages += [0] * len(keys)
 
     def _set_aside(self, t: Floats) -> None:
-        """Remove cuts from the program that have been slack for some rounds."""
+        """Remove the cuts from the program that have been slack for some rounds."""
         self.ages = [
             age + 1 if self._excess(t, key) < -self.settings.slack else 0
             for key, age in zip(self.active, self.ages, strict=True)

@@ -1,4 +1,4 @@
-"""Best selection so far, counted from the votes, with its proof."""
+"""Best selection found so far, counted from the votes, with the bound on all selections."""
 
 import dataclasses
 import math
@@ -23,11 +23,12 @@ NONE_FEASIBLE = "no selection keeps all the limits together"
 
 
 WITHOUT_IDLE = ", without members that changed nothing"
-"""Suffix to the finder of a selection, where members without an effect on its value were left out."""
+"""Suffix to the name of the finder of a selection, if members without an effect on its value were left out.
+"""
 
 
 class _Counting(Protocol):
-    """Interface of a problem for an incumbent: sums over members, and their value.
+    """Interface of a problem for :class:`Incumbent`: sums of answers over members, and their value.
 
     The implementations are :class:`shortlist.ensembles.pruning.problems.VoteProblem` for votes and
     :class:`shortlist.ensembles.pruning.mean_problem.MeanProblem` for probabilities.
@@ -54,7 +55,7 @@ class _Counting(Protocol):
 
 
 class Incumbent:
-    """Best selection so far, with an upper bound for all selections; both in the integers of a problem."""
+    """Best selection found so far, with an upper bound on all selections, in integers of the problem."""
 
     def __init__(self, problem: _Counting) -> None:
         self.problem = problem
@@ -90,7 +91,7 @@ class Incumbent:
     def offer(self, mask: Mask) -> int | None:
         """Keep a selection if it is within the limits and better than the best one.
 
-        Returns its weighted sum, None outside the limits.
+        Returns the weighted sum of the selection; None if it is outside the limits.
         """
         if not self.problem.limits.satisfied_by(mask):
             return None
@@ -101,14 +102,14 @@ class Incumbent:
     def take(self, mask: Mask, threshold: int, total: int) -> None:
         """Keep a selection if it is better than the best one.
 
-        It must be within the limits, and `total` its weighted sum.
+        The selection must be within the limits. `total`: its weighted sum.
         """
         if self.mask is None or total > self.total:
             self.mask, self.threshold, self.total = mask, threshold, total
             self.found_by = self.finder
 
     def offer_without_idle_members(self) -> None:
-        """Replace the best selection by one without idle members, if that has a larger value."""
+        """Offer the best selection without idle members; it replaces the best one if its value is larger."""
         if self.mask is not None and self.rate(without_idle_members(self.problem, self.mask))[0] > self.total:
             self.drop_idle_members()
 
@@ -128,7 +129,7 @@ class Incumbent:
             self.bound, self.bound_by = min(lower, self.bound), by
 
     def record(self, seconds: float, *, every: float = 0.0) -> bool:
-        """Append value and bound to the history if they changed; return whether they were appended.
+        """Append value and bound to the history if one of them changed; return whether they were appended.
 
         A change of the bound alone is appended only after `every` seconds.
         """
@@ -143,7 +144,7 @@ class Incumbent:
     def selection(self, *, limit: str, seconds: float) -> PrunedSelection:
         """Return the best selection with its proof.
 
-        Raises SolverError if the bound is below the value, as its proof is then wrong.
+        Raises SolverError if the bound is below the value, as the proof of the bound is then wrong.
         """
         assert self.mask is not None, "without a selection there is no answer; see no_selection"
         problem = self.problem
@@ -172,7 +173,7 @@ class Incumbent:
     ) -> PrunedSelection:
         """Return a result without a selection, with the reason.
 
-        The bound is kept unless no selection is feasible.
+        The result has the bound, unless no selection is feasible.
         """
         infeasible = status is Status.INFEASIBLE
         why = f"no selection was found before the limit ({limit or 'the solver gave up'})"
@@ -191,10 +192,10 @@ class Incumbent:
 
 
 def without_idle_members(problem: _Counting, mask: Mask) -> Mask:
-    """Return the mask without members that do not change the value, the last dropped first.
+    """Return the mask without idle members, which do not change the value; later members are dropped first.
 
-    The remaining selection keeps the limits and has at least the same value. Many selections have the same
-    value, and members without an effect cost calls.
+    The remaining selection keeps the limits and has at least the same value. Idle members are dropped because
+    they cost calls.
 
     Takes O(n_rows · n_members²) time at most, usually O(n_rows · n_members).
     """
@@ -221,7 +222,7 @@ PROOF = "proof"
 
 @dataclass(frozen=True, eq=False)
 class KeptBest:
-    """Best selection of this run, and the one that an earlier run left in the study."""
+    """Best selection of this run, together with the best selection that an earlier run left in the study."""
 
     best: Incumbent
     """Best selection and bound of this run."""
@@ -229,9 +230,10 @@ class KeptBest:
     """Budget of the run, with its study."""
 
     def take(self) -> None:
-        """Offer the best selection of an earlier run that was killed, if the clock ended this run.
+        """Offer the best selection of an earlier run from the study, if the clock ended this run.
 
-        That is done last, so that a proof that ends without the clock gives the result of an undisturbed run.
+        A proof that ends before the clock does not use the earlier run, so its result is that of a single
+        run.
         """
         if not self.best.proved and not self.budget.is_counted:
             kept = self.budget.study.kept(PROOF)
@@ -239,11 +241,11 @@ class KeptBest:
                 self.best.offer(self._members(kept))
 
     def keep(self) -> None:
-        """Save the best selection in the study, if enough time has passed since the last time."""
+        """Save the best selection in the study, if enough time has passed since it was last saved."""
         self.budget.study.keep(PROOF, self._best_known, stage=self._note)
 
     def note_end(self) -> None:
-        """Note in the study that nothing is left to prove, so that no run continues from it."""
+        """Note in the study that nothing is left to prove, so that no later run continues from this one."""
         self.budget.study.drop([PROOF])
         self.budget.study.tell(dataclasses.replace(self._note(), done=1, running=0))
 

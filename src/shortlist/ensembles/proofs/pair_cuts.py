@@ -1,13 +1,13 @@
 """Pair cuts: conditions on the members from two rows that are right together, and the bound they prove.
 
-If a form of each of two rows holds, their sum holds too, in which the threshold cancels: ``w @ x >= P``. For
-the rows p and q, τ = t_p + t_q − 1 is 1 if both are right. Every set of kept classifiers gives an inequality
-(:class:`shortlist.ensembles.proofs.certificate.CutTerms`):
+If a form of each of two rows holds, the sum of the two forms holds too: ``w @ x >= P``, in which the
+threshold cancels. For the rows p and q, τ = t_p + t_q − 1 is 1 if both are right. Every set of kept
+classifiers gives an inequality (:class:`shortlist.ensembles.proofs.certificate.CutTerms`):
 
     Σ_C w x + Σ_D |w| (1 − x) >= (P − Σ_{w > 0, not in C} w + Σ_D |w|) τ
 
 Of all C and D, the most violated at a fractional point are C = {x < τ} and D = {x > 1 − τ}. So one pass over
-the pairs finds the most violated inequality of each.
+the pairs finds the most violated inequality of each pair.
 """
 
 import math
@@ -37,10 +37,10 @@ SignTable: TypeAlias = Annotated[NDArray[np.int8], "int8[:, ::1]"]
 
 
 class PairForms(NamedTuple):
-    """Forms whose pairs are compared, with the fractional point."""
+    """Forms whose pairs are compared, with the fractional point that cuts should violate."""
 
     signs: SignTable
-    """Signs of the classifiers with a degree of membership above 0, ``(n_forms, n_used)``."""
+    """Signs of the used classifiers, which have a degree of membership above 0, ``(n_forms, n_used)``."""
     least: Longs
     """Least sum of signs and threshold that fulfils each form, ``(n_forms,)``."""
     row_of: Longs
@@ -81,10 +81,10 @@ def list_violated(  # noqa: C901, PLR0917
     pairs: ShortTable,
     violations: Floats,
 ) -> int:
-    """Keep the most violated pairs of `firsts` and `seconds`, violated by more than `least`, in a heap.
+    """Keep in a heap the most violated pairs of `firsts` and `seconds`, if violated by more than `least`.
 
-    `each_once`: whether both lists have the same forms; then only pairs of different rows with a later second
-    form are compared. Returns the number of kept pairs, at most the size of the heap, whose top is the least
+    `each_once`: whether the two lists have the same forms; a pair is then compared only once, and only if its
+    rows differ. Returns the number of kept pairs, at most the size of the heap, whose top is the least
     violated pair.
     """
     n, room = 0, len(violations)
@@ -136,7 +136,9 @@ class PairSettings:
     """Number of rounds between two removals of slack cuts."""
     idle_rounds: int = 12
     least_gain: float = 0.02
-    """Least decrease of the bound within those rounds, in usual rows; with less the search ends."""
+    """Least decrease of the bound in `sweep` rounds, as a multiple of the gain of a usual row; if the
+    decrease is less, the search ends.
+    """
     tight: float = 1e-6
     """Tolerance within which a cut counts as tight."""
 
@@ -162,7 +164,7 @@ class _Relaxation:
         self.duals: Floats = np.zeros(0)
 
     def solve(self, budget: Budget) -> float | None:
-        """Find the fractional point, and return its gain; None if there was no time."""
+        """Find the next fractional point, and return its gain; None if the time is over."""
         solution = self.program.solve(budget)
         if not solution.optimal:
             return None
@@ -225,8 +227,8 @@ def bound_by_pairs(
     A linear program chooses members x and rows t from 0 to 1. The cuts that its solution violates most are
     added, until its gain hardly decreases from round to round.
 
-    `target`: stop as soon as the bound is no larger, in units of ``rows.step``. `on_bound`: receives each
-    newly proved bound.
+    `target`: stop as soon as the bound is at most this number, in units of ``rows.step``. `on_bound`:
+    receives each newly proved bound.
 
     The result is reproducible, unless the budget ends the search. The bound is computed in integers, whatever
     the linear programs return.
@@ -264,7 +266,7 @@ def bound_by_pairs(
 def violated_pairs(rows: RightRows, members: Floats, right: Floats, settings: PairSettings) -> list[Cut]:
     """Return the pair cuts that a fractional point violates most, at most one for each pair of forms.
 
-    With a threshold, the pairs are of a positive and a negative row; otherwise of any two rows.
+    With a threshold, a pair is of a positive row and a negative row; otherwise of any two different rows.
 
     `members`: degree x of membership, from 0 to 1, ``(n_classifiers,)``. `right`: degree t of being right,
     from 0 to 1, ``(n_rows,)``.

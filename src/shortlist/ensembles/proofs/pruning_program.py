@@ -22,27 +22,28 @@ from shortlist.results.objective import Objective, Sense
 
 @dataclass(frozen=True, eq=False)
 class PruningProgram:
-    """Program to minimise, with the positions of its parts and the meaning of its costs.
+    """Integer program to minimise, with the positions of its parts and the meaning of its costs.
 
-    The columns are x_k (is classifier k a member), with two classes L (the threshold), one t for each row
-    whose decision matters (is it right), and with diversity limits one y per pair (are both members).
+    The columns are, in this order: x_k for each classifier (1 if classifier k is a member); with two classes
+    L, the threshold; t for each row whose decision matters (1 if the row is right); with diversity limits y
+    for each pair (1 if both classifiers are members).
     """
 
     program: Program
     n_classifiers: int
     decided_rows: NDArray[np.int64]
-    """Indices of the rows with a column, ``(n_decided,)``."""
+    """Indices of the rows that have a column, ``(n_decided,)``."""
     right: Callable[[Mask, int], Mask]
-    """Function from members and a threshold to the mask of these rows that are decided right,
+    """Function from members and a threshold to the mask of the rows in `decided_rows` that are decided right,
     ``(n_decided,)``.
     """
     has_threshold: bool
     pairs: NDArray[np.int64]
     offset: int = 0
-    """Number to add to a cost to get minus the gain."""
+    """Number to add to a cost to get the negated gain."""
     base: int = 0
     step: int = 1
-    """Weighted sum without gain, and its increase for a gain of 1."""
+    """Weighted sum at a gain of 0, and increase of the weighted sum for a gain of 1."""
     absolute_gap: float = 1 - 1e-6
     """Difference up to which two costs count as equal."""
 
@@ -51,13 +52,13 @@ class PruningProgram:
         return np.asarray(values[: self.n_classifiers] > 0.5)
 
     def encode(self, mask: Mask, threshold: int = 0) -> NDArray[np.float64]:
-        """Return the solution that stands for a selection and a threshold, as a start, ``(n_columns,)``."""
+        """Return the solution that encodes a selection and a threshold, as a start, ``(n_columns,)``."""
         both = mask[self.pairs[:, 0]] & mask[self.pairs[:, 1]]
         level = [threshold] if self.has_threshold else []
         return np.concatenate([mask, level, self.right(mask, threshold), both]).astype(np.float64)
 
     def total_of(self, cost: float) -> float:
-        """Return the weighted sum for a cost, or for a bound on it, fractions included."""
+        """Return the weighted sum that corresponds to a cost, or to a bound on it; fractions are kept."""
         return self.base - self.step * (cost + self.offset)
 
     def total_bound(self, bound: float, otherwise: int) -> int:
@@ -71,11 +72,11 @@ class PruningProgram:
 def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> PruningProgram:
     """Return the program of Eqs. 1 to 12, with 14 to 18 and 20 where there are diversity limits.
 
-    It differs from the paper as follows, without a change of the answer. f is 1 − t. Of Eqs. 2 and 3, and of
-    5 and 6, only the one for the sign of the row's gain is kept, and rows without gain have no column. 0 ≤ L
-    ≤ S is a row of its own, so that the constants K + 1 and K shrink in each row to the largest value of the
-    left side (Eq. 6 with K instead of K + 1 would be wrong for L = K). Rows without a positive vote are
-    decided beforehand.
+    The program differs from the paper as follows, with the same answer. f is 1 − t. Of Eqs. 2 and 3, and of
+    Eqs. 5 and 6, only the equation for the sign of the row's gain is kept; rows without gain have no column.
+    0 ≤ L ≤ S is a constraint of its own. So the constants K + 1 and K shrink in each constraint to the
+    largest value of its left side (Eq. 6 with K instead of K + 1 would be wrong for L = K). Rows without a
+    positive vote are decided beforehand.
 
     `votes`: merged rows; identical rows share one column t with their total gain. `weights`: gains of right
     decisions, of any sign.
@@ -152,9 +153,9 @@ def _as_program(
     *,
     has_threshold: bool,
 ) -> Program:
-    """Return the program of these rows and those of the diversity limits.
+    """Return the program of these constraints together with the constraints on diversity.
 
-    Costs are minus the gains of right rows.
+    The costs are the negated gains of right rows.
     """
     n_columns = blocks[0][0].shape[1]
     first = n_columns - len(pairs) - len(gains)
@@ -178,7 +179,7 @@ def _as_program(
 
 
 def limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int, *, has_threshold: bool) -> _Rows:
-    """Return the rows min_size ≤ S ≤ max_size, with two classes L ≤ S, and the budget."""
+    """Return the constraints min_size ≤ S ≤ max_size, with two classes L ≤ S, and the limit on cost."""
     members = np.zeros((1, n_columns))
     members[0, :n_classifiers] = 1
     rows, lower, upper = [members], [float(limits.min_size)], [float(limits.max_size)]
@@ -198,9 +199,10 @@ def limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int, *, h
 
 
 def diversity_rows(limits: DiversityLimits, pairs: NDArray[np.int64], most: int, n_columns: int) -> _Rows:
-    """Return the rows of Eqs. 14 to 16, 18 and 20; of 14 to 16 only those for the sign of a pair's credit.
+    """Return the constraints of Eqs. 14 to 16, 18 and 20, without those of Eqs. 14 to 16 that are not needed.
 
-    The last columns are the y of `pairs`. `most`: largest number of members.
+    Of Eqs. 14 to 16, the sign of a pair's credit decides which are needed. The last columns are the y of
+    `pairs`. `most`: largest number of members.
     """
     n_classifiers = len(limits.credit)
     k, m = pairs.T
@@ -260,22 +262,22 @@ def _triples(terms: list[tuple[NDArray[np.int64], float]], n_columns: int) -> sp
 
 
 def member_pairs(limits: SelectionLimits, n_classifiers: int) -> NDArray[np.int64]:
-    """Return every pair k < l where there are diversity limits, ``(n_pairs, 2)``; no pairs otherwise."""
+    """Return every pair k < l of classifiers, ``(n_pairs, 2)``; no pairs without diversity limits."""
     n = 0 if limits.diversity is None else n_classifiers
     return np.column_stack(np.triu_indices(n, 1)).astype(np.int64)
 
 
 def without_selection(program: Program, mask: Mask) -> Program:
-    """Return the program without one selection, whose classifiers are the first columns."""
+    """Return the program with a constraint that excludes one selection; the first columns are members."""
     row = np.zeros((1, program.n_columns))
     row[0, : len(mask)] = np.where(mask, 1.0, -1.0)
     return program.with_rows(row, -np.inf, mask.sum() - 1.0)
 
 
 def _right_rows(rows: RightRows, n_columns: int) -> _Rows:
-    """Return the rows ``signs·x − (least − lowest)·t >= lowest``.
+    """Return the constraint ``signs·x − (least − lowest)·t >= lowest`` for each form.
 
-    With t = 1 they require the forms, with t = 0 they always hold.
+    With t = 1 the constraint requires the form; with t = 0 it always holds.
     """
     limits, n_classifiers = rows.limits, rows.n_classifiers
     own, rival = ((rows.signs == sign).sum(axis=1, dtype=np.int64) for sign in (1, -1))
@@ -293,9 +295,9 @@ def _right_rows(rows: RightRows, n_columns: int) -> _Rows:
 
 
 def _cut_rows(rows: RightRows, cuts: Sequence[Cut], first: int, n_columns: int) -> _Rows:
-    """Return the row ``reach · Σ t − coefficients @ x <= against + reach (|R| − 1)`` for each cut R.
+    """Return the constraint ``reach · Σ t − coefficients @ x <= against + reach (|R| − 1)`` for each cut R.
 
-    `first`: index of the column of the first row.
+    `first`: index of the column t of the first row.
     """
     plain = CutTerms(np.zeros(0, dtype=np.int64), 1, 0)
     columns, numbers, most, starts = [], [], [], [0]
@@ -312,17 +314,17 @@ def _cut_rows(rows: RightRows, cuts: Sequence[Cut], first: int, n_columns: int) 
 
 
 UNIT = Weights(Objective("gain", Sense.MAX, scale=None), tp=1, fn=0, tn=1, fp=0, denominator=1)
-"""Weights of a problem whose gains are already counted: a gain of 1 for each right decision."""
+"""Weights for a problem in terms of gains: a gain of 1 for each right decision."""
 
 
 def tight_program(rows: RightRows, cuts: Sequence[Cut] = (), *, slack: int = 0) -> PruningProgram:
-    """Return the program of the rows that matter within all limits, with the cuts as further rows.
+    """Return the program of the rows that matter within all limits, with the cuts as constraints.
 
-    A cut R without kept classifiers is the row ``Σ t <= |R| − 1``. Cuts follow from the program's integers,
-    but not from its linear relaxation. Each is a clause for CP-SAT.
+    A cut R without kept classifiers is the constraint ``Σ t <= |R| − 1``. Cuts hold for all integer
+    solutions, but not for all solutions of the linear relaxation. For CP-SAT each cut is a clause.
 
-    `rows`: rows before any decision; only classifiers above the budget are fixed. `cuts`: sets of rows that
-    no selection is right on together. `slack`: difference up to which two weighted sums count as equal.
+    `rows`: rows of the problem; only classifiers that exceed the budget alone are fixed. `cuts`: sets of rows
+    that cannot all be right. `slack`: difference up to which two weighted sums count as equal.
     """
     limits, n = rows.limits, rows.n_classifiers
     if rows.has_threshold:

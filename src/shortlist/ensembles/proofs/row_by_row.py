@@ -18,18 +18,18 @@ from shortlist.runs.budget import Budget
 class CutSettings:
     """Settings of the search for cuts; decision 8 has the measurements.
 
-    A round solves the master program. Its solution t is the degree to which each row may be right under the
-    cuts so far. The round then looks for cuts that t violates, first by price, and row by row where the first
-    search finds hardly any.
+    A round solves the master program. The solution t of the master program is the degree to which each row
+    may be right under the known cuts. The round then searches for cuts that t violates, first by price, then
+    row by row if the search by price finds hardly any.
     """
 
     least_violation: float = 1e-3
-    """Least violation by t of a cut that is added. In the search by price it is also the cost of rows that t
-    calls right.
+    """Least violation by t of a cut that is added. In the search by price, it is also the cost of a row whose
+    degree t is 1.
     """
     few: int = 3
-    """Least number of new cuts by price in a round. With fewer the round continues row by row, or ends where
-    only quick rounds are requested.
+    """Least number of new cuts by price in a round. With fewer new cuts the round continues row by row, or
+    ends if only quick rounds are requested.
     """
     idle_rounds: int = 10
     """Number of successive rounds without a new cut after which the search ends."""
@@ -42,59 +42,61 @@ class CutSettings:
     patience: int = 12
     """Number of rounds that a cut may be slack before it is removed from the master program."""
     unlikely: float = 0.2
-    """Degree t up to which rows are left out of a draw, as they make no violated cuts."""
+    """Degree t up to which a row is left out of a draw, as rows with a small t are in no violated cut."""
     price_starts: int = 4
     """Number of cost vectors from which the search by price starts in every round."""
     price_reweightings: int = 3
-    """Number of repetitions of each such search with costs divided by the multipliers just found."""
+    """Number of repetitions of each search by price, with costs divided by the multipliers just found."""
     price_floor: float = 0.03
-    """Amount added to multipliers before costs are divided by them, in parts of their mean; it avoids a
+    """Number added to multipliers before costs are divided by them, as a share of their mean; it avoids a
     division by 0.
     """
     price_spread: float = 0.5
-    """Standard deviation of the logarithm of the random factors of costs."""
+    """Standard deviation of the logarithm of the random factors by which costs are multiplied."""
     price_avoidance: float = 0.2
-    """Surcharge on the cost of a row for every search of the round that used it."""
+    """Surcharge on the cost of a row, for every search of the round that has used the row."""
     priced_rows: int = 500
     priced_votes: int = 200_000
-    """Largest number of forms, and of their votes, in the search by price; beyond it rows are drawn."""
+    """Largest number of forms, and largest number of votes of these forms, in the search by price; with more,
+    rows are drawn.
+    """
     asked_votes: int = 2_000_000
-    """Largest number of votes in the search row by row; beyond it rows are drawn."""
+    """Largest number of votes in the search row by row; with more votes, rows are drawn."""
     asked_tries: int = 40
     """Number of restarts of a search row by row; each takes about ten linear programs."""
     asked_sure: float = 1 - 1e-6
-    """Degree t from which on rows count as right at no cost."""
+    """Degree t from which on a row counts as right, and is required at no cost."""
     asked_least_excess: float = 1e-3
-    """Least amount by which the total shortfall of the required rows must stay below 1, so that t clearly
-    violates the cut.
+    """Least difference of 1 and the total shortfall of the required rows, so that t clearly violates the cut.
     """
     asked_shortfall: float = 1e-4
-    """Number of votes that a missed row lacks at least; shortfalls are in single precision."""
+    """Least number of votes that a row must lack to count as missed; shortfalls are in single precision."""
     asked_at_once: int = 30
     """Number of missed rows that are required at once."""
     asked_noise: float = 0.7
     """Standard deviation of the logarithm of the random factors of row prices."""
     asked_floor: float = 0.3
-    """Amount added to shortfalls before prices are divided by them, so that tiny shortfalls do not decide."""
+    """Number added to shortfalls before prices are divided by them, so that tiny shortfalls do not decide."""
 
 
 SMALL = 60
-"""Largest scale for the least multiplier, when multipliers are first tried as small whole numbers."""
+"""Largest integer tried for the least multiplier, when multipliers are first scaled to small integers."""
 
 PRECISE = 2**20
-"""Largest multiplier where small ones prove nothing; the others are rounded."""
+"""Integer that the largest multiplier is scaled to if small integers prove nothing; the others are rounded.
+"""
 
 
 class Alternative:
-    """Linear system whose solutions are the multipliers of cuts; it has none where all rows can be right.
+    """Linear system whose solutions are the multipliers of cuts; it has none if all rows can be right.
 
     Its unknowns are a multiplier y_f >= 0 for every form f. The sum of the forms with these multipliers is
     ``c @ x + l · L >= P``, as in :func:`shortlist.ensembles.proofs.certificate.proves`. There x are the
     members, L is the threshold, and c, l and P are sums of y times the numbers of the forms. A cut is proved
-    where no selection reaches P. Linear programming duality bounds the largest left side, with further
-    unknowns: u_k >= 0 for every classifier k, s >= 0 for the largest size, r >= 0 for the least size, and w
-    >= max(0, l) for the threshold. The system requires that this bound is at least 1 below P, which is no
-    restriction, as every y may be scaled.
+    if no selection reaches P. Linear programming duality bounds the largest left side, with further unknowns:
+    u_k >= 0 for every classifier k, s >= 0 for the largest size, r >= 0 for the least size, and w >= max(0,
+    l) for the threshold. The system requires that this bound is at least 1 below P, which is no restriction,
+    as every y may be scaled.
 
     A vertex of the system has few rows. With costs 1 − t, the minimum of ``costs @ y`` prefers rows that the
     solution t of the master program calls right: :cite:t:`Codato2006`, Section 3.
@@ -140,7 +142,7 @@ class Alternative:
         self._padding = np.zeros(len(usable) + 3)
 
     def multipliers(self, costs: Floats, budget: Budget) -> Floats | None:
-        """Return the multipliers of least cost, ``(n_forms,)``; None if there are none, or none in time."""
+        """Return the multipliers of least cost, ``(n_forms,)``; None if none exist or the time is over."""
         self._program.set_costs(np.concatenate([costs[self.used], self._padding]))
         solution = self._program.solve(budget)
         if not solution.optimal:
@@ -151,9 +153,9 @@ class Alternative:
 
 
 def whole_cut(rows: RightRows, y: Floats) -> Cut | None:
-    """Return a cut from multipliers y rounded to integers, small ones if these prove it.
+    """Return a cut with the multipliers y as integers, small integers if these prove the cut.
 
-    None without a proof.
+    Returns None if no integers tried prove the cut.
     """
     support = np.flatnonzero(y > 1e-7 * y.max())
     relative = y[support] / y[support].min()
@@ -178,10 +180,9 @@ def _cut(rows: RightRows, support: NDArray[np.int64], whole: NDArray[np.int64]) 
 def draw_rows(
     rows: RightRows, t: Floats, rng: np.random.Generator, *, most: int, unlikely: float
 ) -> NDArray[np.int64]:
-    """Return increasing indices of all rows, or of drawn rows that have `most` forms in all.
+    """Return increasing indices of all rows, or of drawn rows if all rows have more than `most` forms.
 
-    The draw leaves out rows with a degree t of at most `unlikely`, t being the solution of the master
-    program.
+    The draw leaves out rows whose degree t, from the master program, is at most `unlikely`.
     """
     if rows.n_forms <= most:
         return np.arange(rows.n_rows)
@@ -201,8 +202,8 @@ class AskedRows:
     """Linear program of a weighted vote that is right on all the required rows.
 
     Its unknowns are a weight x_k from 0 to 1 for every classifier k, with a sum within the limits on size,
-    and a threshold L. Where it has no solution, no selection is right on all these rows. By Farkas' lemma the
-    solver then returns a dual ray with the multipliers of
+    and a threshold L. If the program has no solution, no selection is right on all required rows. By Farkas'
+    lemma the solver then returns a dual ray with the multipliers of
     :func:`shortlist.ensembles.proofs.certificate.proves`.
     """
 
@@ -229,7 +230,7 @@ class AskedRows:
         self._asked: Mask = np.zeros(len(self._forms), dtype=bool)
 
     def ask(self, wanted: Mask) -> None:
-        """Require these of the `used` rows and no others.
+        """Require the rows that `wanted` marks among the `used` rows, and no other rows.
 
         `wanted`: mask, ``(n_used,)``.
         """
@@ -257,7 +258,7 @@ class AskedRows:
     def shortfall(self, values: Floats) -> Floats:
         """Return the shortfall of each of the `used` rows, ``(n_used,)``.
 
-        It is that of the row's form that lacks most.
+        The shortfall of a row is the largest shortfall of its forms.
         """
         lacks = np.full(len(self.used), -math.inf)
         with stray_flags_ignored():
@@ -284,19 +285,18 @@ def row_by_row(
 ) -> Iterator[Floats]:
     """Yield multipliers of cuts that the master program's solution t violates.
 
-    The shortfall of row i is 1 − t_i. A cut implies that at least one of its rows is wrong. So t violates it
-    exactly where the shortfalls of its rows add up to less than 1. Rows without a shortfall are therefore
-    required at no cost. Others are drawn among the rows that the present solution misses, as long as the
-    total shortfall is less than 1. Whenever there is no solution, the rows of the dual ray are a cut that t
-    violates.
+    The shortfall of row i is 1 − t_i. A cut says that at least one of its rows is wrong. So t violates the
+    cut if and only if the shortfalls of its rows add up to less than 1. Rows without a shortfall are
+    therefore required at no cost. Further rows are drawn among the rows that the present solution misses, as
+    long as the total shortfall is less than 1. When the program has no solution, the rows of the dual ray are
+    a cut that t violates.
 
     :class:`~shortlist.ensembles.proofs.row_by_row.Alternative` minimises a sum of multipliers, as a
-    substitute for the number of rows. This search limits the rows themselves, and still finds cuts where the
-    other one does not.
+    substitute for the number of rows. The search row by row limits the rows themselves, and still finds cuts
+    when the search by price finds none.
 
-    `program`: program of the same rows, kept between calls for its basis. `t`: degree to which the cuts so
-    far allow each row to be right, ``(n_rows,)``. `settings`: number of restarts, and preferences of the
-    draws.
+    `program`: program of the same rows, kept between calls for its basis. `t`: degree to which the known cuts
+    allow each row to be right, ``(n_rows,)``. `settings`: number of restarts, and preferences of the draws.
     """
     lacking = 1 - t[program.used]
     given = sure = t[program.used] >= settings.asked_sure

@@ -22,39 +22,40 @@ class RightRows:
     holds where ``signs @ x + level · L >= least``. With two classes every row has one form: on the positive
     side ``votes @ x − L >= 1``, on the negative side ``−votes @ x + L >= 0``. With several classes a row has
     one form for each rival of the true class, ``votes for the true class − votes for the rival >= least``,
-    and no threshold. Where all members may abstain, a row of the first class also needs a vote. The gains of
-    the right rows are to be maximised.
+    and no threshold. If all members may abstain on a row of the first class, the row has one more form, which
+    requires a vote. The gains of the right rows are to be maximised.
     """
 
     signs: NDArray[np.int8]
-    """Signs −1, 0 or 1, ``(n_forms, n_classifiers)``. With two classes they are plus or minus distinct vote
-    vectors, none of them empty, in lexicographic order.
+    """Signs −1, 0 or 1, ``(n_forms, n_classifiers)``. With two classes, the signs of a row are its votes on
+    the positive side, the negated votes on the negative side; rows are in lexicographic order of their votes,
+    without the empty vote vector.
     """
     levels: NDArray[np.int8]
-    """Factors −1, 0 or 1 of the threshold, ``(n_forms,)``."""
+    """Factor −1, 0 or 1 of the threshold in each form, ``(n_forms,)``."""
     least: NDArray[np.int64]
     """Least left side of each form, 0 or 1, ``(n_forms,)``."""
     row_of: NDArray[np.int64]
     """Index of the row of each form, not decreasing, ``(n_forms,)``."""
     gains: NDArray[np.int64]
     """Gain of being right on each row, at least 1, in units of `step`, ``(n_rows,)``. With two classes the
-    signs of gains and the labels are already accounted for: a row need not be on the side of its label.
+    side of a row follows from the sign of its total gain: a row need not be on the side of its label.
     """
     step: int
     """Common divisor of all differences of two weighted sums."""
     offset: int
-    """Weighted sum when every row is wrong."""
+    """Weighted sum if every row is wrong."""
     places: NDArray[np.int64]
     """Index of each row among all distinct vote vectors of the data in lexicographic order, ``(n_rows,)``;
     with several classes among the merged rows.
     """
     limits: SelectionLimits
-    """Limits that a selection must keep. Bounds use the limits on size, and leave out classifiers that exceed
-    the budget alone.
+    """Limits that a selection must keep. Bounds use only the limits on size, and leave out classifiers that
+    exceed the budget alone.
     """
     rivals: NDArray[np.int64]
-    """Rival class of each form with several classes, ``(n_forms,)``; the number of classes in a form that
-    requires at least one vote; 0 with two classes.
+    """Rival class of each form with several classes, ``(n_forms,)``; in a form that requires at least one
+    vote it is the number of classes. With two classes it is 0.
     """
 
     @property
@@ -74,7 +75,7 @@ class RightRows:
 
     @property
     def has_threshold(self) -> bool:
-        """Whether the forms are of two classes, one for each row, with a threshold to choose."""
+        """Whether the rows are of two classes, with one form per row and a threshold to choose."""
         return bool(self.levels.any())
 
     @cached_property
@@ -89,7 +90,7 @@ class RightRows:
 
     @property
     def total_gain(self) -> int:
-        """Gain when every row is right, in units of `step`."""
+        """Gain if every row is right, in units of `step`."""
         return int(self.gains.sum())
 
     @cached_property
@@ -108,12 +109,12 @@ class RightRows:
     def least_members(self) -> int:
         """Least number of members.
 
-        At most :attr:`most_members`, so that bounds stay defined where no selection keeps the limits.
+        It is at most :attr:`most_members`, so that bounds are defined even if no selection keeps the limits.
         """
         return max(0, min(self.limits.min_size, self.most_members))
 
     def weighted_sum(self, gain: int) -> int:
-        """Return the weighted sum of all rows for a gain in units of `step`."""
+        """Return the weighted sum of a selection from its gain in units of `step`."""
         return self.offset + self.step * gain
 
     def right(self, mask: Mask, threshold: int = 0) -> Mask:
@@ -131,17 +132,17 @@ class RightRows:
 
 
 def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightRows:
-    """Return pruning as rows, with every distinct vote vector on one side and a positive gain.
+    """Return pruning with two classes as rows; each distinct vote vector is on one side, with its gain.
 
-    To decide positive on a vote vector adds the gains of its positive samples and subtracts those of its
-    negative samples. If the sum is above 0, the vector is on the positive side; if it is below 0, a negative
-    decision has the gain. So samples of both classes with the same votes cancel out: one of each such pair is
-    right for every selection. The empty vote vector is always decided negative, since L >= 0, and leaves no
-    row.
+    The gain of deciding positive on a vote vector is the sum of the gains of its positive samples, minus the
+    sum for its negative samples. If this gain is above 0, the vector is on the positive side; if it is below
+    0, the vector is on the negative side, with the opposite gain. So two samples of different classes with
+    the same votes cancel out: one of the two samples is right for every selection. The empty vote vector is
+    always decided negative, since L >= 0, and leaves no row.
 
     Takes O(n_rows · n_classifiers / 8 · log n_rows) time.
 
-    The result has no rows when no decision matters.
+    The result has no rows if no decision matters.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.hard_votes import merge_rows
@@ -176,13 +177,14 @@ def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightR
 def class_rows(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits) -> RightRows:
     """Return pruning by plurality as rows with a form for every rival that can win.
 
-    A row of true class c is right where the votes for c minus those for d are large enough for every rival
-    class d: at least 1 where d < c, since ties go to the lowest class, and 0 where d > c. Rivals that win for
-    no selection within the size limits are left out. So are rivals without a voter, where another rival with
-    the same ties has one, and rows that are right, or wrong, for every selection.
+    A row of true class c is right if its lead over every rival class d is large enough. The lead is the votes
+    for c minus the votes for d. It must be at least 1 if d < c, since ties go to the lowest class, and at
+    least 0 if d > c. Rivals that win for no selection within the size limits are left out. A rival without a
+    voter is left out if another rival with the same ties has a voter. Rows that are right for every
+    selection, or wrong for every selection, are left out.
 
-    A row of the first class is not right without any vote, although no rival wins. So it has one more form,
-    with the number of classes as its rival, if enough classifiers abstain to be a selection.
+    A row of the first class without any vote is wrong, although no rival wins. So the row has one more form,
+    with the number of classes as its rival, if a selection of abstaining classifiers is possible.
 
     Takes O(n_rows · n_classes · n_classifiers) time, and as many bytes at most.
     """
@@ -233,7 +235,7 @@ def _with_forms(
 def _wins_ties(votes: ClassVotes, rows: NDArray[np.int64], rivals: NDArray[np.int64]) -> Mask:
     """Return the mask of the rivals that win a tie with the true class.
 
-    They are the classes before it, and the rival that stands for no vote at all.
+    These are the classes before the true class, and the rival that stands for no vote at all.
     """
     return np.asarray((rivals < votes.labels[rows]) | (rivals == votes.n_classes))
 
@@ -241,9 +243,9 @@ def _wins_ties(votes: ClassVotes, rows: NDArray[np.int64], rivals: NDArray[np.in
 def _competing(votes: ClassVotes, limits: SelectionLimits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the indices of rows and rivals that compete, sorted by row and then by rival.
 
-    A rival without a voter is left out where another one has a voter and wins the same ties, as it is never
-    stronger. A row of the first class, which wins all ties, also competes with no vote at all, where a
-    selection may consist of classifiers that abstain.
+    A rival without a voter is left out if another rival with a voter wins the same ties, as the rival without
+    a voter is never stronger. For a row of the first class, which wins all ties, "no vote at all" is a rival
+    too, if a selection may consist of abstaining classifiers.
     """
     voted = class_tally(votes.codes, votes.n_classes) > 0
     labels = votes.labels[:, None].astype(np.int64)
@@ -266,7 +268,7 @@ def _extremes(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the lowest and the highest lead over each rival within the size limits.
 
-    They are computed from the number of voters of both.
+    The leads are computed from the numbers of voters for the true class and for the rival.
     """
     tally = class_tally(votes.codes, votes.n_classes).astype(np.int64)
     tally = np.column_stack([tally, np.zeros(len(tally), dtype=np.int64)])  # no vote at all

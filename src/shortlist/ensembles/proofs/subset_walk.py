@@ -1,13 +1,13 @@
-"""Full search that skips selections that cannot be better: the shortest proof with few classifiers.
+"""Full search that skips selections that cannot be better; it is the fastest proof with few classifiers.
 
-Classifiers are decided one after the other: first that a classifier joins, then that it stays out. Counters
-hold the sum that each row can still reach, and only fall on the way down. Each decision lowers the counters
-of its list by one. A classifier that stays out is a lost vote for the rows of its side, and one that joins is
-a vote against the rows of the other side. The state of a search is in its arrays alone, so that cutting it
-into blocks changes nothing.
+Classifiers are decided one after the other: first that a classifier joins, then that it stays out. A counter
+holds the sum that a row can still reach; counters only fall on the way down. Each decision lowers the
+counters in its list by one. A classifier that stays out is a lost vote for the rows that it votes right on; a
+classifier that joins is a vote against the rows that it votes wrong on. The state of a search is in its
+arrays alone, so that cutting it into blocks changes nothing.
 
-The bound of a node counts every row that may still be right, each for itself, so that a node costs little
-more than the rows that one classifier votes on. It is faster than cuts and solvers up to some thirty
+The bound of a node counts every row that may still be right, each row alone, so that a node costs little more
+than the rows that one classifier votes on. The walk is faster than cuts and solvers with up to some thirty
 classifiers (docs/decisions/0017).
 """
 
@@ -38,25 +38,24 @@ HERE = record_type(
     "in_reach",
     "nodes",
 )
-"""State of the walk. It has the number of classifiers decided, and whether the walk is over, whether there is
-a value to exceed, and whether a selection that exceeds it was found. Then come the best value and threshold
-within the limits, the current members and their cost, the gains that can still be reached (forms only), and
-the nodes so far.
+"""State of the walk: number of classifiers decided; whether the walk is over; whether there is a value to
+exceed; whether a selection that exceeds it was found; best value and best threshold within the limits; number
+of current members and their cost; gains that can still be reached (forms only); nodes so far.
 """
 
 KEPT = record_type("min_size", "max_size", "budget", "each_credit", "mean_credit", "slack", "counted")
 """Limits on a selection; `counted` is half the length of `levels`, 0 for rows with forms."""
 
 UNDECIDED, IN, OUT = range(3)
-"""Values of `choices`."""
+"""Values of `choices`: a classifier is undecided, a member, or left out."""
 
 
 class FormRows(NamedTuple):
-    """Rows, with the counters that each decision lowers."""
+    """Rows of the search, with the counters that each decision lowers."""
 
     starts: Longs
     """Index in `items` of the first counter of each decision, ``(2 · n_classifiers + 1,)``. Decision 2k is
-    that k joins, 2k + 1 that k stays out.
+    that classifier k joins, decision 2k + 1 that it stays out.
     """
     items: Shorts
     """Indices of the counters that each decision lowers, one list after the other."""
@@ -85,9 +84,11 @@ class Walk(NamedTuple):
     ``(n_classifiers,)``.
     """
     counters: Shorts
-    """Sum that each row, or each of its forms, can still reach, as integers."""
+    """Sum that each row, or each form, can still reach, as an integer."""
     levels: Longs
-    """Gains by value of a counter, or number of forms of each row that can no longer hold."""
+    """With a threshold, gains of the rows by the value of their counters; with forms, number of forms of each
+    row that can no longer hold.
+    """
     here: Annotated[Records, HERE]
     """Position and best value, as one record."""
     best: Bytes
@@ -96,7 +97,7 @@ class Walk(NamedTuple):
 
 @kernel("boolean(WalkLimits, Walk)")
 def is_diverse(limits: WalkLimits, walk: Walk) -> bool:
-    """Return whether the members have the required failure credit, once all classifiers are decided."""
+    """Return whether the members keep the diversity limits, once all classifiers are decided."""
     size, kept = walk.here[0].n_members, limits.kept[0]
     if not len(limits.credit) or size < 2:
         return True
@@ -115,7 +116,7 @@ def is_diverse(limits: WalkLimits, walk: Walk) -> bool:
 
 @kernel("void(int64, int64, FormRows, WalkLimits, Walk)")
 def decide(decision: int, step: int, rows: FormRows, limits: WalkLimits, walk: Walk) -> None:
-    """Apply a decision (step −1) or undo it (1)."""
+    """Apply a decision (`step` is -1), or undo it (`step` is 1)."""
     counters, levels, items = walk.counters, walk.levels, rows.items
     if limits.kept[0].counted:
         for entry in range(rows.starts[decision], rows.starts[decision + 1]):
@@ -145,7 +146,7 @@ def decide(decision: int, step: int, rows: FormRows, limits: WalkLimits, walk: W
 
 @kernel("UniTuple(int64, 2)(WalkLimits, Walk)")
 def reach(limits: WalkLimits, walk: Walk) -> tuple[np.int64, np.int64]:
-    """Return the largest value that the descendants of a node may have, and its threshold."""
+    """Return an upper bound on the value of the descendants of a node, and the threshold for it."""
     half, levels = limits.kept[0].counted, walk.levels
     if not half:
         return walk.here[0].in_reach, np.int64(0)
@@ -166,7 +167,7 @@ def reach(limits: WalkLimits, walk: Walk) -> tuple[np.int64, np.int64]:
 
 @kernel("void(int64, FormRows, WalkLimits, Walk)")
 def walk_on(n_nodes: int, rows: FormRows, limits: WalkLimits, walk: Walk) -> None:  # noqa: C901
-    """Continue the search for `n_nodes` nodes; ``here.done`` then tells whether it is over."""
+    """Continue the search for `n_nodes` nodes; ``here.done`` then tells whether the search is over."""
     choices, here, kept = walk.choices, walk.here[0], limits.kept[0]
     n = len(choices)
     end = here.nodes + n_nodes
@@ -220,13 +221,13 @@ class Walked:
     """Result of a search."""
 
     mask: Mask | None
-    """First of the best selections found, ``(n_classifiers,)``; None when no selection within the limits
-    gains more than `above`.
+    """First of the best selections found, ``(n_classifiers,)``; None if no selection found gains more than
+    `above`.
     """
     threshold: int
     """Best threshold for `mask`; 0 where classes are decided by plurality."""
     gain: int
-    """Gain of `mask`; without a mask, the gain that the walk was to exceed."""
+    """Gain of `mask`; without a mask, the gain that the walk had to exceed."""
     nodes: int
     """Number of nodes visited."""
     complete: bool
@@ -242,17 +243,18 @@ def walk_subsets(
     block_nodes: int = BLOCK_NODES,
     on_nodes: Callable[[int], None] | None = None,
 ) -> Walked:
-    """Find the selection, and the threshold where there is one, with the largest gain.
+    """Find the selection with the largest gain, and with two classes its threshold.
 
     Classifiers with many votes are decided first, as their decisions put most rows out of reach.
 
-    Takes O(n_forms + n_classifiers) time a node; at most 2 to the power of ``n_classifiers + 1`` nodes,
-    usually a small part of them. Memory for the votes alone. The kernel releases the interpreter's lock.
+    Takes O(n_forms + n_classifiers) time for each node. There are at most 2 to the power of ``n_classifiers +
+    1`` nodes, usually far fewer. Memory is proportional to the votes. The kernel releases the interpreter's
+    lock.
 
     `rows`: the problem, with its limits on size, cost and diversity. `budget`: its time limit and its
-    cancellation stop the walk with the best selection found; its limit in nodes counts other steps. `above`:
-    gain of a known selection in units of ``rows.step``; only larger gains are searched for. `max_nodes`:
-    limit that does not depend on the clock. `block_nodes`: number of nodes between two checks of the clock.
+    cancellation stop the walk with the best selection found; its limit in nodes is not used. `above`: gain of
+    a known selection in units of ``rows.step``; only larger gains are searched for. `max_nodes`: limit in
+    nodes, independent of the clock. `block_nodes`: number of nodes between two checks of the clock.
     `on_nodes`: receives the number of nodes so far, several times a second.
     """
     order = np.argsort(-(rows.gains[rows.row_of] @ np.abs(rows.signs)), kind="stable")

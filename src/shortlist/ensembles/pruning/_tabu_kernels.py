@@ -15,8 +15,8 @@ from shortlist.ensembles._rule_kernels import lead
 NONE = -1
 WORST = -(2**62)
 PART = 1000
-"""Number of parts by which misses of limits are counted: thousandths of a member's failure credit or of a
-mean cost.
+"""Number of parts of a unit in which misses of limits are counted: thousandths of a member's failure credit,
+or of a mean cost.
 """
 
 OPTIONS = record_type(
@@ -58,18 +58,16 @@ CHOICE = record_type("pick", "score")
 
 
 class SearchRows(NamedTuple):
-    """Rows with the gain of being right on each."""
+    """Rows of the search, with the gain of being right on each row."""
 
     votes: ByteTable
     """Votes of 0 and 1, or indices of classes, ``(n_rows, n_classifiers)``."""
     columns: ByteTable
     """Transposed `votes`, ``(n_classifiers, n_rows)``."""
     labels: Bytes
-    """True classes, ``(n_rows,)``, where the class with most votes wins; empty where a threshold is
-    chosen.
-    """
+    """True classes, ``(n_rows,)``, if the class with most votes wins; empty if a threshold decides."""
     gains: Longs
-    """Gain of deciding each row positive, or right by most votes, ``(n_rows,)``."""
+    """Gain of deciding each row positive, ``(n_rows,)``; by plurality the gain of being right on it."""
 
 
 class SearchLimits(NamedTuple):
@@ -89,15 +87,17 @@ class SearchWalk(NamedTuple):
     member: Bytes
     """Membership of each classifier, 1 for a member, ``(n_classifiers,)``."""
     tally: ShortTable
-    """Positive votes of the members, ``(1, n_rows)``; or :func:`no_votes` plus the votes for each class."""
+    """Positive votes of the members, ``(1, n_rows)``; by plurality :func:`no_votes` plus the votes for each
+    class.
+    """
     levels: LongTable
-    """Sums of gains above 0, and of minus those below 0, of the rows with each tally; used with a
-    threshold.
+    """Sums of gains over the rows with each tally: sum of the positive gains, and negated sum of the negative
+    gains; used with a threshold.
     """
     leads: Longs
-    """Lead of each row by most votes; the row is right if and only if it is at least 0."""
+    """Lead of each row by plurality; the row is right if and only if its lead is at least 0."""
     sums: Longs
-    """Sum of the failure credits of each classifier with the members."""
+    """Sum of the failure credits of each classifier with all members."""
     tabu: Longs
     """Step until which each classifier may not move."""
     here: Annotated[Records, HERE]
@@ -105,27 +105,29 @@ class SearchWalk(NamedTuple):
     draws: State
     """State of the random generator."""
     best: ByteTable
-    """Members of the best selection so far, and of that of this run, ``(2, n_classifiers)``."""
+    """Members of the best selection so far, and members of the best selection of this run, ``(2,
+    n_classifiers)``.
+    """
 
 
 class SearchRoom(NamedTuple):
     """Buffers for rating flips."""
 
     near: LongTable
-    """Sums of gains. With a threshold they are by classifier and by tally near the threshold; by plurality
-    they are by class, for joining and for leaving.
+    """Sums of gains. With a threshold the axes are classifier and tally near the threshold; by plurality they
+    are class, for joining and for leaving.
     """
     ratings: LongTable
-    """Ratings of each classifier, ``(5, n_classifiers)``: of its addition and the threshold for it, the same
-    of its removal, and a score for those that may move.
+    """Ratings of each classifier, ``(5, n_classifiers)``: total after its addition and the threshold for it,
+    total after its removal and the threshold for it, and a score if the classifier may move.
     """
     choices: Annotated[Records, CHOICE]
-    """Best single flip, and best flip as a part of a swap."""
+    """Best single flip, and best second flip of a swap."""
 
 
 @kernel("void(int64, int64, SearchRows, SearchWalk)")
 def count_classes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -> None:
-    """Update tallies, leads and the total for classifier k, which joins (1) or leaves (−1)."""
+    """Update tallies, leads and the total for classifier k; `change`: 1 if it joins, −1 if it leaves."""
     column, labels, gains = rows.columns[k], rows.labels, rows.gains
     tally, leads, here = walk.tally, walk.leads, walk.here[0]
     for i in range(len(labels)):
@@ -154,9 +156,9 @@ def count_classes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -
 
 @kernel("void(int64, int64, SearchRows, SearchWalk, SearchRoom)")
 def rate_classes(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, room: SearchRoom) -> None:
-    """Rate the addition, or the removal, of classifiers by the total after it.
+    """Rate the addition or removal of the classifiers `start` to `stop` - 1 by the total after it.
 
-    The change by each row is first stored for joining and for leaving, by the class of the vote.
+    The gain or loss on each row is first added up by the class of the vote, for joining and for leaving.
     """
     codes, labels, gains, tally, leads = rows.votes, rows.labels, rows.gains, walk.tally, walk.leads
     member, effects, changes = walk.member, room.near, room.ratings[4]
@@ -198,12 +200,12 @@ def rate_classes(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, 
 
 
 WINDOW = 2
-"""Largest distance of a move's threshold from the current one, which is always the best of all."""
+"""Largest difference of a move's threshold from the current threshold, which is always the best one."""
 
 
 @kernel("void(int64, int64, SearchRows, SearchWalk)")
 def count_votes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -> None:
-    """Update tallies and levels for classifier k, which joins (1) or leaves (−1)."""
+    """Update tallies and levels for classifier k; `change`: 1 if it joins, −1 if it leaves."""
     column, gains, tally, levels = rows.columns[k], rows.gains, walk.tally[0], walk.levels
     small = np.int32(change)
     for i in range(len(gains)):
@@ -221,7 +223,7 @@ def count_votes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -> 
 
 @kernel("void(SearchWalk)")
 def set_threshold(walk: SearchWalk) -> None:
-    """Set the best threshold of the current selection; of equal ones the nearest to half the members."""
+    """Set the best threshold of the current selection, of equals the nearest to half the members."""
     levels, here = walk.levels, walk.here[0]
     size = here.n_members
     above: Whole = np.int64(0)
@@ -240,9 +242,10 @@ def set_threshold(walk: SearchWalk) -> None:
 
 @kernel("void(int64, int64, SearchRows, SearchWalk, SearchRoom)")
 def rate_totals(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, room: SearchRoom) -> None:
-    """Rate the addition (rows 0, 1) and the removal (rows 2, 3) of classifiers by best total and threshold.
+    """Rate the addition and the removal of the classifiers `start` to `stop` - 1.
 
-    The gains of the rows that a classifier votes positive on are first summed by tally.
+    Rows 0 and 1 of the ratings get the best total after the addition and its threshold, rows 2 and 3 the same
+    after the removal. The gains of the rows that a classifier votes positive on are first summed by tally.
     """
     votes, gains, tally, levels = rows.votes, rows.gains, walk.tally[0], walk.levels
     size, threshold = walk.here[0].n_members, walk.here[0].threshold
@@ -289,7 +292,8 @@ def rate_totals(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, r
 def missed_after(k: Whole, limits: SearchLimits, walk: SearchWalk) -> Whole:
     """Return the amount by which limits on cost and diversity are missed after a flip of classifier k.
 
-    With k = NONE it is the current amount. It is 0 if and only if the limits are kept.
+    With k = NONE, the amount is that of the current selection. The amount is 0 if and only if the limits are
+    kept.
     """
     options, costs, credit = limits.options[0], limits.costs, limits.credit
     member, sums, here = walk.member, walk.sums, walk.here[0]
@@ -327,7 +331,7 @@ def missed_after(k: Whole, limits: SearchLimits, walk: SearchWalk) -> Whole:
 
 @kernel("int64(int64, int64, SearchWalk)")
 def priced(score: Whole, missed: Whole, walk: SearchWalk) -> Whole:
-    """Return a score minus the price of missing the limits by an amount."""
+    """Return a score minus the price of missing the limits by the amount `missed`."""
     price: Whole = np.int64(0)
     if missed > 0:
         price = min(walk.here[0].penalty, np.int64(2**60) // missed) * missed
@@ -336,7 +340,7 @@ def priced(score: Whole, missed: Whole, walk: SearchWalk) -> Whole:
 
 @kernel("void(SearchWalk)")
 def adapt_penalty(walk: SearchWalk) -> None:
-    """Raise the price after some steps outside the limits, and lower it after more steps within."""
+    """Raise the price of missing limits after some steps outside, lower it after more steps within."""
     here = walk.here[0]
     if here.missed > 0:
         here.streak = max(here.streak, 0) + 1
@@ -352,7 +356,7 @@ def adapt_penalty(walk: SearchWalk) -> None:
 
 @kernel("void(int64, int64, SearchLimits, SearchWalk)")
 def count_limits(k: Whole, change: Whole, limits: SearchLimits, walk: SearchWalk) -> None:
-    """Update size, cost and failure credit for classifier k, which joins (1) or leaves (−1)."""
+    """Update size, cost and failure credit for classifier k; `change`: 1 if it joins, −1 if it leaves."""
     here, sums = walk.here[0], walk.sums
     here.n_members += change
     if limits.options[0].has_costs:
@@ -394,11 +398,11 @@ def choose_flip(
     room: SearchRoom,
     written: Whole,
 ) -> None:
-    """Store the best allowed flip of the classifiers from `start` to `stop`, or NONE, as choice `written`.
+    """Store the best allowed flip of the classifiers `start` to `stop` - 1, or NONE, as choice `written`.
 
-    With `without`, a classifier that has just left, only additions of others are rated, for a swap. A
-    recently moved classifier may move again if that gives the best selection so far. Ties are decided at
-    random.
+    If `without` is a classifier that has just left, only additions of other classifiers are rated, to
+    complete a swap. A recently moved classifier may move again if that gives the best selection so far. Ties
+    are decided at random.
     """
     options, ratings, member, here = limits.options[0], room.ratings, walk.member, walk.here[0]
     choice = room.choices[written]
@@ -450,7 +454,7 @@ def choose_flip(
 def note_selection(walk: SearchWalk) -> None:
     """Keep the current selection if it is within limits and better than the best one.
 
-    Row 0 of `best` has the best of all, row 1 the best of this run.
+    Row 0 of `best` is the best selection so far, row 1 the best selection of this run.
     """
     here, best, member = walk.here[0], walk.best, walk.member
     here.stalled += 1
@@ -473,7 +477,7 @@ def note_selection(walk: SearchWalk) -> None:
 
 @kernel("void(uint8[::1], SearchRows, SearchLimits, SearchWalk)")
 def go_to(mask: Bytes, rows: SearchRows, limits: SearchLimits, walk: SearchWalk) -> None:
-    """Move to a selection, and reset the state of the walk."""
+    """Make a selection the current one, and reset the state of the walk."""
     for k in range(len(mask)):
         if walk.member[k] != mask[k]:
             flip(k, rows, limits, walk)

@@ -1,7 +1,7 @@
-"""Kernels of sums over rows of concave functions of mean probabilities: their values and bounds.
+"""Kernels for sums of concave functions of mean probabilities: values and upper bounds.
 
-A term is one summand: a concave function g of a whole number `s`, which is a sum over the members. A tangent
-of g is linear in the members, so that the largest sum of tangents is found by sorting.
+A term is one summand of the sum over rows: a concave function g of an integer `s`, which is a sum over the
+members. A tangent of g is linear in the members, so the largest sum of tangents is found by sorting.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ _SHRINKS = 12
 
 
 class MeanTerms(NamedTuple):
-    """Terms, in the form that kernels take."""
+    """Terms of a sum, in the form that kernels take."""
 
     columns: HalfTable
     """Part of each classifier in the sum `s` of each term, ``(n_classifiers, n_terms)``."""
@@ -34,18 +34,18 @@ class MeanTerms(NamedTuple):
     kind: int
     """Kind of g: :data:`LOG` or :data:`SQUARE`."""
     whole: float
-    """Value of `s` that stands for mean 1 of a single member."""
+    """Value of `s` at which a single member has the mean 1."""
 
 
 class Looked(NamedTuple):
-    """Arguments of a search for tangents: the decided classifiers, the target and the number of steps."""
+    """Arguments of a search for tangents: states of classifiers, the target and the number of steps."""
 
     unit: float
-    """Value of `s` that stands for mean 1 of all members together."""
+    """Value of `s` at which all members together have the mean 1."""
     fixed: Bytes
     """State of each classifier, :data:`FREE`, :data:`IN` or :data:`OUT`, ``(n_classifiers,)``."""
     need: int
-    """Number of free classifiers that join the fixed ones."""
+    """Number of free classifiers that join the members."""
     n_steps: int
     """Largest number of steps."""
     target: float
@@ -81,7 +81,7 @@ def steepness_at(kind: int, aim: float, unit: float, reach: float) -> float:
 
 @kernel("float64(MeanTerms, float64, float64[::1], float64[::1])")
 def take_tangents(terms: MeanTerms, unit: float, reach: Floats, tilts: Floats) -> float:
-    """Set `tilts` to the slopes of the tangents of all terms; return the sum of the terms."""
+    """Set `tilts` to the slopes of the tangents of all terms at `reach`; return the sum of the terms."""
     total = 0.0
     for term in range(len(tilts)):
         tilts[term] = steepness_at(terms.kind, terms.aims[term], unit, reach[term])
@@ -91,7 +91,7 @@ def take_tangents(terms: MeanTerms, unit: float, reach: Floats, tilts: Floats) -
 
 @kernel("void(MeanTerms, float64[::1], float64[::1])")
 def gains_of_tangents(terms: MeanTerms, tilts: Floats, gains: Floats) -> None:
-    """Set `gains` to the sum over all tangents of each classifier's part."""
+    """Set `gains` to the gain of each classifier in the sum of all tangents."""
     for k in range(terms.columns.shape[0]):
         total = 0.0
         for term in range(len(tilts)):
@@ -101,7 +101,7 @@ def gains_of_tangents(terms: MeanTerms, tilts: Floats, gains: Floats) -> None:
 
 @kernel("float64(float64[::1], uint8[::1], int64)", makes_arrays=True)
 def most_gain_of(gains: Floats, fixed: Bytes, need: int) -> float:
-    """Return the largest sum of gains: of the members, and of the `need` best free classifiers."""
+    """Return the largest sum of gains: of all members, and of the `need` best free classifiers."""
     free = np.empty(len(gains))
     n_free = 0
     total = 0.0
@@ -119,7 +119,7 @@ def most_gain_of(gains: Floats, fixed: Bytes, need: int) -> float:
 
 @kernel("float64(MeanTerms, float64, float64[::1], float64[::1], float64)")
 def rise_along(terms: MeanTerms, unit: float, reach: Floats, change: Floats, step: float) -> float:
-    """Return the slope of the sum of the terms along a change, after a step."""
+    """Return the slope of the sum of the terms along `change`, after a step of length `step`."""
     total = 0.0
     for term in range(len(reach)):
         at = reach[term] + step * change[term]
@@ -129,7 +129,7 @@ def rise_along(terms: MeanTerms, unit: float, reach: Floats, change: Floats, ste
 
 @kernel("float64(MeanTerms, float64, float64[::1], float64[::1], float64)")
 def best_step(terms: MeanTerms, unit: float, reach: Floats, change: Floats, most: float) -> float:
-    """Return the step along a change, from 0 to `most`, after which the sum of the terms is largest."""
+    """Return the step along `change`, from 0 to `most`, after which the sum of the terms is largest."""
     low, high = 0.0, most
     at_low = rise_along(terms, unit, reach, change, 0.0)
     if at_low <= 0:
@@ -153,9 +153,9 @@ def best_step(terms: MeanTerms, unit: float, reach: Floats, change: Floats, most
 def better_tangents(terms: MeanTerms, looked: Looked, parts: Floats, found: FoundTangents) -> float:
     """Search for tangents with a low bound; store them in `found`, and return their bound.
 
-    `parts`, from 0 to 1: degree to which each classifier is a member. They are improved by moving the part of
-    one classifier to another one, until the bound is at most the target, or near enough to the sum of the
-    terms.
+    `parts`, from 0 to 1: degree to which each classifier is a member, changed in place. Each step moves a
+    part from one classifier to another classifier. The search ends if the bound is at most the target, or
+    near enough to the sum of the terms.
     """
     unit, fixed, need, target = looked.unit, looked.fixed, looked.need, looked.target
     n_classifiers, n_terms = terms.columns.shape
@@ -204,7 +204,7 @@ class RoundSettings:
     """Settings of a search in rounds, each among few classifiers."""
 
     joining: int = 24
-    """Number of classifiers that join in a round, those with the largest gains."""
+    """Number of classifiers that join in a round; they have the largest gains."""
     rounds: int = 30
     """Largest number of rounds."""
     steps: int = 200
@@ -224,14 +224,15 @@ def tangents_in_rounds(
     stopped: Callable[[], bool],
     settings: RoundSettings | None = None,
 ) -> float:
-    """Search for tangents with a low bound, as :func:`better_tangents` does, and return that bound.
+    """Search for tangents with a low bound, as :func:`better_tangents` does, and return the bound.
 
-    A round takes O(n_terms · n_classifiers) time once, and O(n_terms · n_few) for each of its steps.
+    A round takes O(n_terms · n_classifiers) time, and each of its steps O(n_terms · n_few) time; n_few is the
+    number of classifiers in the round.
 
-    `terms`, `looked`: as for the kernel, but the number of steps is that of the settings here. `parts`,
+    `terms`, `looked`: as for :func:`better_tangents`, but `settings` has the number of steps. `parts`,
     ``(n_classifiers,)``: degree to which each classifier is a member, improved in place; few of them should
-    be above 0. `found`: receives the best tangents. `stopped`: called after every round; there is at least
-    one round.
+    be above 0. `found`: receives the best tangents. `stopped`: called after every round; the search ends if
+    it returns True.
     """
     settings = settings or RoundSettings()
     now = FoundTangents(found.gains.copy(), found.tilts.copy())
@@ -258,7 +259,7 @@ def tangents_in_rounds(
 
 
 def few_of(parts: Floats, gains: Floats, free: NDArray[np.bool_], n_joining: int) -> NDArray[np.intp]:
-    """Return increasing indices of the classifiers with a part, and of the others with the largest gains.
+    """Return increasing indices of all classifiers with a part, and of `n_joining` others of largest gain.
 
     >>> few_of(np.array([0.5, 0, 0, 0.5]), np.array([1.0, 3, 2, 4]), np.ones(4, dtype=bool), 1).tolist()
     [0, 1, 3]
@@ -269,8 +270,8 @@ def few_of(parts: Floats, gains: Floats, free: NDArray[np.bool_], n_joining: int
 
 
 def _priced(terms: MeanTerms, looked: Looked, parts: Floats, found: FoundTangents) -> float:
-    """Return the bound for all classifiers by the tangents at the parts.
+    """Return the bound on all selections by the tangents at `parts`; store these tangents in `found`.
 
-    One step may then change the parts.
+    The search then makes at most one step, which may change `parts`.
     """
     return float(better_tangents(terms, looked._replace(n_steps=1), parts, found))

@@ -1,9 +1,9 @@
 """Choice of the engines for a question of pruning: their order, their time, and the measurement behind each.
 
-The turns of a table are taken from the first to the last. An engine is called where its condition holds at
-that moment, and gets its share of the time that is then left. So an overrun takes nothing from later turns,
-and the search always comes before the bounds. Where no clock, or a number of nodes, ends a run, shares are
-ignored.
+The turns of a table are taken from the first to the last. An engine is called if its condition holds when its
+turn comes, and gets its share of the time that is left then. So shares of later turns are never negative
+after an overrun, and the search always comes before the bounds. Shares are ignored if no time limit is set,
+or if a limit in nodes is set.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ CUTS = "cuts"
 COUNT = "counting the rows that can be right"
 """Name of the first bound, which is valid for every selection before any engine runs."""
 NOTHING_LOWER = "no engine lowered the bound in the time"
-"""Reason for the bound where no engine lowered it."""
+"""Text on the bound in place of a reason, if no engine lowered it."""
 CP_SAT = "CP-SAT"
 SHORT_CP_SAT = "CP-SAT for a moment"
 
@@ -36,41 +36,43 @@ class PruningShape:
     """Size and properties of a question at the moment when an engine may be called."""
 
     is_few: bool
-    """Whether the selections within the sizes are few enough to list them as the proof."""
+    """Whether there are so few selections within the sizes that a list of all selections is the proof."""
     is_walkable: bool
-    """Whether a full search may end in time."""
+    """Whether a full search is likely to end in time."""
     has_program: bool
-    """Whether an integer program is small enough to be built."""
+    """Whether the integer program is small enough to be built."""
     is_large: bool
-    """Whether a solver takes long to bound the question."""
+    """Whether a solver takes long to compute a bound."""
     is_timed: bool
-    """Whether a clock ends the run."""
+    """Whether a time limit ends the run."""
     by_plurality: bool
     """Whether the class with most votes wins; otherwise a threshold decides."""
     has_selection: bool
     """Whether a selection within the limits is known."""
     is_near: bool
-    """Whether value and bound differ by few rows."""
+    """Whether the difference of value and bound is a few rows."""
     is_close: bool
-    """Whether they differ by so few rows that a solver with pair cuts needs only a second or two."""
+    """Whether the difference of value and bound is so few rows that a solver with pair cuts takes a second or
+    two.
+    """
     no_more_cuts: bool
     """Whether the search for cuts no longer finds any."""
 
     @property
     def needs_solver(self) -> bool:
-        """Whether a solver may end the proof soon, or find the first selection."""
+        """Whether a solver may soon end the proof, or find the first selection."""
         return self.is_near or not self.has_selection
 
 
 @dataclass(frozen=True)
 class Turn:
-    """Engine with the condition of its call."""
+    """Engine with the condition under which it is called."""
 
     engine: str
     fits: Callable[[PruningShape], bool]
     """Condition: whether the engine is called for a question of this shape."""
     share: float
-    """Share of the time that is left, from 0 to 1, after which the engine ends."""
+    """Share of the time left, from 0 to 1, that the engine gets."""
     why: str
     """Reason for the turn, to follow "because"."""
     measured: str
@@ -182,13 +184,13 @@ class SearchEffort:
     steps: int = 60_000
     """Number of moves of the search after the first bound."""
     more_steps: int = 200_000
-    """Number of moves of the search with two classes before a solver only proves; five times this number
-    where the gap is large and a clock ends the run.
+    """Number of moves of the search with two classes before a solver only proves; five times this number if
+    the gap is large and a time limit ends the run.
     """
     patient_steps: int = 200_000
-    """Number of moves of the longer search by plurality where the clock ends it."""
+    """Number of moves of the longer search by plurality, if a time limit ends it."""
     n_starts: int = 8
-    """Number of selections by rules that the search starts from."""
+    """Number of selections by rules from which the search starts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,16 +202,16 @@ class EngineSettings:
     effort: SearchEffort = field(default_factory=SearchEffort)
     """Numbers of moves of the search."""
     near: int = 8
-    """Difference between value and bound, in usual rows, up to which the solver may end the proof. It is then
-    called early, however large the program is.
+    """Largest difference of value and bound, in usual rows, at which the solver may end the proof. The solver
+    is then called early, whatever the size of the program.
     """
     close: int = 4
-    """Difference between value and bound, in usual rows, up to which SCIP ends so soon that no further
-    search, and no full search, comes before it.
+    """Largest difference of value and bound, in usual rows, at which SCIP is called before any further search
+    and any full search, as it then ends soon.
     """
     far_cells: int = 200_000
-    """Product of forms and classifiers up to which the solver lowers a larger bound within seconds. Beyond
-    it, cuts lower it more, as long as any are found.
+    """Largest product of forms and classifiers for which the solver lowers a large gap within seconds. Beyond
+    it, cuts lower the bound more, as long as cuts are found.
     """
     pairs: PairSettings = field(default_factory=PairSettings)
     """Settings of the search for pair cuts."""
@@ -218,12 +220,12 @@ class EngineSettings:
     cuts: CutSettings = field(default_factory=CutSettings)
     """Settings of the search for cuts."""
     cut_rounds: int = 60
-    """Number of rounds of cuts where no clock ends them."""
+    """Number of rounds of cuts if no time limit ends them."""
     most_pairs: int = 200_000
     """Largest number of conflicts that become rows of the integer program."""
     program_cells: int = 20_000_000
-    """Product of forms and classifiers beyond which no integer program is built, as solvers would need
-    minutes to read it.
+    """Largest product of forms and classifiers for which an integer program is built; solvers would take
+    minutes to read a larger one.
     """
     short_walk_nodes: int = 1_000_000
     """Number of nodes after which the first walk ends; they take one or two tenths of a second."""
@@ -234,10 +236,9 @@ class EngineSettings:
     walk_nodes: int = 8_000_000
     """Number of nodes after which a full search ends; they take a few seconds."""
     few_selections: int = 2**16
-    """Number of selections within the sizes up to which the full search comes first and is the proof. A
-    recheck evaluates every selection again.
+    """Largest number of selections within the sizes for which a full search comes first and is the proof. A
+    recheck then evaluates every selection again.
     """
     least_solve_s: float = 0.1
-    """Seconds below which CP-SAT is not called, as it has ended the whole process under limits of
-    milliseconds.
+    """Least time in seconds for a call of CP-SAT; with limits of milliseconds it has ended the whole process.
     """

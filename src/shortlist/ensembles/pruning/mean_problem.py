@@ -1,4 +1,4 @@
-"""Pruning for a mean of probabilities: the loss, the gains in decisions, and the problem."""
+"""Pruning by the mean of probabilities: the loss, the gains in decisions, and the problem."""
 
 import dataclasses
 import functools
@@ -31,12 +31,12 @@ MEAN_LOSSES = {
     LOG_LOSS: "mean of minus the logarithm of the mean probability of the true class",
     BRIER: "mean squared error of the mean probabilities, of two classes that of one",
 }
-"""Losses of mean probabilities by name, with a description; votes do not have them."""
+"""Descriptions of the losses of mean probabilities, by name; votes have no such loss."""
 
 
 @dataclass(frozen=True, eq=False)
 class MeanGoal:
-    """Loss to minimise, with the gains that decide."""
+    """Loss to minimise, with the gains by which the mean decides."""
 
     kind: str
     """Name of the loss, a key of :data:`MEAN_LOSSES`."""
@@ -61,9 +61,9 @@ def mean_goal(
     Raises BadInputError if the objective is no loss and does not end in ``auto``, or its metric is unknown.
 
     `objective`: one of :data:`MEAN_LOSSES`, which decides by the largest mean. ``"auto"`` is the log loss;
-    ``"balanced-accuracy+auto"`` is the log loss, with the decisions that gain most of that metric. `votes`:
-    the rows; balanced accuracy depends on the sizes of the classes. `positive`: index of the positive class
-    of two; default the second.
+    ``"balanced-accuracy+auto"`` is the log loss, and the class with the largest expected gain in balanced
+    accuracy is decided. `votes`: the rows; balanced accuracy depends on the sizes of the classes. `positive`:
+    index of the positive class of two; default the second.
 
     >>> from shortlist.ensembles.votes.soft_votes import soft_votes
     >>> votes = soft_votes([[[0.9, 0.1]], [[0.6, 0.4]], [[0.2, 0.8]]], [0, 0, 1])
@@ -87,7 +87,7 @@ def mean_goal(
 def decision_gains(
     metric: str | Mapping[Any, float], votes: SoftVotes, *, positive: int | None = None
 ) -> NDArray[np.int64]:
-    """Return the gain of being right on a row of each class by a metric of votes, ``(n_classes,)``.
+    """Return the gain of a right decision on a row of each class, by a metric of votes, ``(n_classes,)``.
 
     Raises BadInputError if the metric is unknown, or a wrong decision has a larger weight than a right one.
 
@@ -128,7 +128,7 @@ def asks_for_choice(objective: str | Mapping[Any, float]) -> bool:
 def soft_metric(objective: str | Mapping[Any, float]) -> str | Mapping[Any, float]:
     """Return the metric of decisions of an objective.
 
-    It is the part before ``+``, or accuracy for ``auto`` and losses.
+    The metric is the part of the name before ``+``, or accuracy for ``auto`` and for losses.
 
     >>> soft_metric("balanced-accuracy+auto"), soft_metric("log-loss")
     ('balanced-accuracy', 'accuracy')
@@ -140,22 +140,23 @@ def soft_metric(objective: str | Mapping[Any, float]) -> str | Mapping[Any, floa
 
 
 FEW = 10
-"""Number of classifiers per member: ``auto`` takes one classifier out of this number."""
+"""Number of classifiers per member: ``auto`` takes a tenth of the pool."""
 
 FEWEST = 5
-"""Least number of members by ``auto``, except for small pools, of which at most half are taken."""
+"""Least number of members by ``auto``; from a small pool at most half of the classifiers are taken."""
 
 WHY_FEW = "on other tables, a tenth of the pool chosen by log loss did best"
 
 
 def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:
-    """Return limits for a tenth of a pool, within the given limits.
+    """Return limits on size for a tenth of a pool, within the given limits.
 
-    At least five members are allowed, or half of a small pool.
+    At least five members are allowed, but at most half of a small pool.
 
-    The mean of the few members that are best together is worse on new rows than that of some more, according
-    to the study of voting. More than a tenth gave no improvement. If a budget allows fewer than twice this
-    number of the cheapest classifiers, half of those are the least number, so that a choice is left.
+    In the study of voting, the best committee of fewer members had a worse mean on new rows, and more than a
+    tenth of the pool gave no improvement. If the budget allows fewer than twice a tenth of the pool, counted
+    from the cheapest classifier on, the least number of members is half the number allowed, so that a choice
+    is left.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> [few_members(selection_limits(n), n).max_size for n in (1, 4, 10, 40, 100)]
@@ -173,15 +174,15 @@ def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:
 
 
 SCALE = 2**32
-"""Number of parts of 1 to which the values of rows are rounded."""
+"""Number of parts of 1 in which values of rows are rounded."""
 
 
 def mean_terms(votes: SoftVotes, goal: MeanGoal) -> MeanTerms:
-    """Return the terms of the sum to be maximised; a loss is taken with a minus sign.
+    """Return the terms of the sum to be maximised, which is the negated loss.
 
-    Log loss has one term for each row, with the probability of the true class, which is at least one part of
-    :data:`WHOLE`. Brier score has one such term with two classes; with several classes it has one for every
-    class of a row.
+    Log loss has one term for each row, with the probability of the true class; a probability of 0 is raised
+    to one part of :data:`WHOLE`. Brier score has one term for each row with two classes, and one term for
+    each row and class with several classes.
     """
     rows, truth = np.arange(votes.n_samples), votes.labels.astype(np.intp)
     aims, kind = np.ones(len(rows)), SQUARE
@@ -196,7 +197,7 @@ def mean_terms(votes: SoftVotes, goal: MeanGoal) -> MeanTerms:
 
 
 def total_of(terms: MeanTerms, reach: NDArray[np.int64], size: int) -> int:
-    """Return the sum of the terms for given sums of members, in parts of :data:`SCALE`.
+    """Return the sum of the terms for given sums over the members, in parts of :data:`SCALE`.
 
     `reach`, ``(n_terms,)``: sums over the members. `size`: number of members.
 
@@ -208,9 +209,9 @@ def total_of(terms: MeanTerms, reach: NDArray[np.int64], size: int) -> int:
 
 
 class MeanProblem:
-    """Pruning for means: probabilities of rows, with the goal and the limits.
+    """Pruning by means: probabilities on rows, with the goal and the limits.
 
-    A larger total is better, whatever the sense of the objective: a loss is counted with a minus sign.
+    A larger total is always better, as the total of a loss is negated.
 
     `votes`: validation rows. `goal`: loss to sum up. `limits`: limits on size and cost. An empty selection
     has no mean, so at least one member is required.
@@ -229,17 +230,17 @@ class MeanProblem:
         self.first_bound = total_of(self.terms, best.astype(np.int64), 1) + self.slack
 
     def tally(self, mask: Mask) -> NDArray[np.int64]:
-        """Return the sums of the members in every term, ``(n_terms,)``."""
+        """Return the sum over the members in every term, ``(n_terms,)``."""
         return np.asarray(self.terms.columns[mask].sum(axis=0, dtype=np.int64))
 
     def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
-        """Return the sums without one of the members, classifier k, ``(n_terms,)``."""
+        """Return the sums in `tally` without the member k, ``(n_terms,)``."""
         return np.asarray(tally - self.terms.columns[k])
 
     def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:
-        """Return the total of members from their sums and number, and the threshold, which is always 0.
+        """Return the total of a selection from its sums and its size, and the threshold, which is always 0.
 
-        An empty selection has a total below any other.
+        The total of an empty selection is below any other total.
         """
         return total_of(self.terms, tally, size) if size else -(2**62), 0
 
@@ -252,11 +253,11 @@ class MeanProblem:
         return bound
 
     def whole_bound(self, bound: float) -> int:
-        """Return a bound on totals for a bound on the sum of terms."""
+        """Return the bound on totals that follows from a bound on the sum of the terms."""
         return math.ceil(bound * SCALE) + self.slack // 4 + 1
 
     def worth_to_beat(self, total: int) -> float:
-        """Return the sum of terms up to which a bound rules out any improvement of a total."""
+        """Return the sum of the terms up to which a bound proves that no selection improves on a total."""
         return (total + self.slack // 4) / SCALE
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
@@ -275,7 +276,7 @@ class MeanProblem:
 
 @dataclass(frozen=True, eq=False)
 class Tangents:
-    """Tangents of all terms, which bound the selections with `first` to `last` members."""
+    """Tangents of all terms, with the bound that they prove for selections of `first` to `last` members."""
 
     first: int
     last: int
@@ -288,7 +289,7 @@ class Tangents:
 def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequence[Tangents]) -> Certificate:
     """Return the certificate of a selection, with the tangents that prove a bound.
 
-    Value and bound are totals: losses with minus, in parts of 2^32.
+    Value and bound are totals: negated losses, in parts of 2^32.
     :func:`shortlist.ensembles.verification.recheck_mean_certificate.check_mean_certificate` describes the
     check.
     """

@@ -1,10 +1,10 @@
 """Selection of the members with the best mean of probabilities, with proof.
 
-Branch and bound over sizes and members. The value of a row is a concave function of its mean, and the largest
-sum over all fractions of members bounds every selection. A tangent of each function makes that sum linear,
-and the members with the largest gains maximise it, which is the bound in a certificate. Means do not grow
-with the number of members. So a bound for one size with fractions of members is valid for all larger sizes
-too.
+The method is branch and bound over sizes and members. The value of a row is a concave function of its mean,
+so the largest sum over fractional members bounds every selection. If each function is replaced by a tangent,
+the sum is linear, and the members with the largest gains maximise it; this maximum is the bound in a
+certificate. A mean of more members is a mean of means of fewer members. So a bound for one size with
+fractional members is valid for all larger sizes too.
 """
 
 import dataclasses
@@ -48,14 +48,16 @@ BRANCHES = "branch and bound"
 """Name of branch and bound as the prover of a bound."""
 
 TANGENTS = "tangents"
-"""Name of the prover of a bound that the certificate proves alone."""
+"""Name of the prover of a bound that the certificate alone proves."""
 
 FIRST_BOUND_SHARE = 0.3
-"""Share of the time that is left for the first bound of a large table; its members are tried afterwards."""
+"""Share of the time left for the first bound of a large table; classifiers with a part in the bound are then
+tried.
+"""
 
 PRICE_STEPS, GOLDEN = 24, (5**0.5 - 1) / 2
-"""Number of steps in the search for the price of a unit of the budget, and the part of a range that each step
-keeps.
+"""Number of steps in the search for the price of a unit of the budget, and share of the search interval that
+each step keeps.
 """
 
 WHY_SMALL = "tangents bound means of members", "decision 25"
@@ -69,12 +71,12 @@ class MeanSettings:
 
     first_steps: int = 1_000
     steps: int = 60
-    """Number of steps for the bound of sizes, and for that of a node below them."""
+    """Number of steps for the bound of a range of sizes, and for the bound of a node below it."""
     most_open: int = 300_000
-    """Number of open nodes at which a proof is given up."""
+    """Largest number of open nodes; the proof is given up beyond it."""
     most_numbers: int = 30_000_000
-    """Largest number of table entries under the tangents of a certificate. A larger one would take minutes to
-    recheck, so there is none.
+    """Largest number of table entries under the tangents of a certificate. A larger certificate would take
+    minutes to recheck, so none is made.
     """
     news_seconds: float = 0.1
     """Seconds between two entries of the history that differ in the bound alone."""
@@ -93,11 +95,11 @@ def prune_means(
     """Return the selection within limits with the best mean probabilities, with proof.
 
     OPTIMAL: no selection is better by more than the tolerance in the proof. The tolerance is less than a
-    billionth of the largest value of a row (of Brier score with several classes: for each class). INFEASIBLE
-    and UNKNOWN have a reason and no selection.
+    billionth of the largest value of a row; for the Brier score with several classes, of a row and class.
+    INFEASIBLE and UNKNOWN have a reason and no selection.
 
-    `limits`: limits on size, which is at least one member, and on cost. Tangents alone, and so the
-    certificate, ignore the cost. `budget`: its limit in nodes counts nodes of the branch and bound; default
+    `limits`: limits on size, at least one member, and on cost. The bound in the certificate is by tangents
+    alone, which ignore the cost. `budget`: its limit in nodes counts nodes of the branch and bound; default
     no limit. `settings`: limits on the size of the proof.
 
     >>> from shortlist.ensembles.pruning.mean_problem import mean_goal
@@ -117,9 +119,9 @@ def prune_means(
 
 
 def first_selections(problem: MeanProblem) -> list[Mask]:
-    """Return the first selections to try: the full ensemble, and selections of the fewest members.
+    """Return the first selections to try: the full ensemble, and two selections of the least size.
 
-    The latter are the cheapest members, and the best ones alone that the budget allows.
+    The two selections are the cheapest classifiers, and the best single classifiers that the budget allows.
 
     Takes O(n_terms · n_classifiers) time.
     """
@@ -132,7 +134,9 @@ def first_selections(problem: MeanProblem) -> list[Mask]:
 
 
 def affordable(limits: SelectionLimits, n_classifiers: int, order: NDArray[np.intp], most: int) -> Mask:
-    """Mark at most `most` members: in their order each one whose cost fits into what is left of the budget.
+    """Return the mask of at most `most` members that the budget allows, taken in `order`.
+
+    A classifier is taken if its cost fits into the rest of the budget.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> limits = selection_limits(4, member_costs=[3, 2, 2, 1], max_cost=4)
@@ -154,8 +158,8 @@ def affordable(limits: SelectionLimits, n_classifiers: int, order: NDArray[np.in
 class _Node:
     """Selections of `first` to `last` members that are not ruled out yet.
 
-    `parts`: start of the search for its bound. `above`: tangents for more sizes that include these; None at
-    the root, and where members are decided.
+    `parts`: start of the search for the node's bound. `above`: tangents for a range of sizes that includes
+    `first` to `last`; None at the root, and for a node with decided members.
     """
 
     first: int
@@ -220,7 +224,7 @@ class _MeanTree:
             kept.note_end()
 
     def _offer_leaders(self) -> None:
-        """Bound a large table at once, then try the members with a part in that bound, size after size."""
+        """Bound a large table at once; then try the classifiers with a part in the bound, by rising size."""
         root = self._whole()
         if root is None:
             return
@@ -239,7 +243,7 @@ class _MeanTree:
             self.budget.tell("proving", value=self.best.value, bound=self.problem.value(self.best.bound))
 
     def _grow(self) -> str:
-        """Open nodes until value and bound meet; return the limit that ended it before, or an empty text."""
+        """Open nodes until value and bound meet; return the limit that ended it earlier, or an empty text."""
         root = self._root or self._whole()
         if root is not None:
             self._push(root)
@@ -318,16 +322,16 @@ class _MeanTree:
             self._split(node, bound, paid)
 
     def _rounded(self, node: _Node) -> Mask:
-        """Return the mask of the members of a node with the largest parts, as far as the budget allows."""
+        """Return the mask of the members with the largest parts in a node that the budget allows."""
         order = np.lexsort((-self._found.gains, -node.parts))
         order = order[node.fixed[order] != OUT]
         return affordable(self.problem.limits, len(node.fixed), order, node.first)
 
     def _complete_cover(self) -> tuple[Tangents, ...]:
-        """Return tangents for every size; an empty tuple if they would be too many to recheck.
+        """Return tangents for every size; an empty tuple if a certificate of them would be too large.
 
-        Sizes left open by a limit get the bound that they had together with other sizes, so that it takes no
-        time.
+        A size that a limit left open gets the tangents of the range of sizes that it belongs to, which takes
+        no time.
         """
         most = self.settings.most_numbers // self.problem.terms.columns.size
         for _, _, node in self.heap if most else ():
@@ -343,13 +347,13 @@ class _MeanTree:
         return Tangents(node.first, node.last, found.tilts.copy(), bound)
 
     def _is_of_sizes(self, node: _Node) -> bool:
-        """Return whether no classifier is decided yet, except those that exceed the budget."""
+        """Return whether no classifier is decided in a node, except those that exceed the budget alone."""
         limits = self.problem.limits
         out = np.zeros(len(node.fixed), dtype=bool) if limits.costs is None else limits.costs > limits.budget
         return bool((node.fixed == np.where(out, OUT, FREE)).all())
 
     def _bound(self, node: _Node, budget: Budget | None = None) -> float:
-        """Return a bound of a node; its tangents are stored in the tree, and its parts are changed."""
+        """Return the bound of a node; store its tangents in the tree, and change the parts of the node."""
         budget = budget or self.budget
         terms = self.problem.terms
         unit, need = node.first * terms.whole, node.first - int((node.fixed == IN).sum())
@@ -365,9 +369,9 @@ class _MeanTree:
     def _bound_within_budget(self, node: _Node, bound: float) -> float:
         """Return a bound on the selections of a node that the budget allows, by its tangents.
 
-        -inf for no selection.
+        The bound is -inf if the budget allows no selection.
 
-        With a price for each unit of the budget, the largest sum of tangents is again found by sorting.
+        Each unit of the budget gets a price, so that the largest sum of tangents is again found by sorting.
         """
         limits = self.problem.limits
         free, need = node.fixed == FREE, node.first - int((node.fixed == IN).sum())
@@ -389,9 +393,10 @@ class _MeanTree:
         return bound - without + min(without, most((low + high) / 2))
 
     def _split(self, node: _Node, bound: float, paid: float) -> None:
-        """Split a node at a classifier that joins or stays out, after decisions by exchanges.
+        """Split a node into one in which a classifier joins and one in which it stays out.
 
-        `bound`: bound by the tangents. `paid`: bound on the selections that the budget allows.
+        Before the split, classifiers are decided by :meth:`_fix_by_exchanges`. `bound`: bound by the
+        tangents. `paid`: bound on the selections that the budget allows.
         """
         fixed = node.fixed.copy()
         free = np.flatnonzero(fixed == FREE)
@@ -417,7 +422,7 @@ class _MeanTree:
             self._push(_Node(node.first, node.last, child, repaired, paid))
 
     def _fix_by_exchanges(self, fixed: Bytes, free: NDArray[np.intp], need: int, bound: float) -> None:
-        """Decide the classifiers whose exchange would cost more than the difference of bound and value."""
+        """Decide each classifier whose exchange would lower the bound below the value."""
         order = free[np.argsort(-self._found.gains[free], kind="stable")]
         last_in, first_out = self._found.gains[order[need - 1]], self._found.gains[order[need]]
         slack = bound - self.problem.worth_to_beat(self.best.total)
@@ -427,9 +432,9 @@ class _MeanTree:
 
 
 def _repaired(fixed: Bytes, parts: Floats, size: int, *, few: bool) -> Floats:
-    """Return parts that agree with the decided classifiers and add up to the size, close to the given ones.
+    """Return parts close to `parts` that agree with the decided classifiers and add up to `size`.
 
-    With `few`, classifiers without a part get one only if the others leave no room.
+    With `few`, a classifier without a part gets a part only if the other classifiers cannot take it.
     """
     repaired = np.where(fixed == IN, 1.0, np.where(fixed == OUT, 0.0, parts))
     free = np.flatnonzero(fixed == FREE)
@@ -456,13 +461,13 @@ def prune_soft(
     *,
     positive: int | None = None,
 ) -> tuple[PrunedSelection, MeanGoal, SelectionLimits]:
-    """Return the selection with the best mean probabilities, the goal, and the limits that it keeps.
+    """Return the selection with the best mean probabilities, the goal, and the limits on the selection.
 
     Raises BadInputError if the objective cannot be used.
 
-    `objective`: as for :func:`shortlist.ensembles.pruning.mean_problem.mean_goal`; if it is or ends with
-    ``auto``, the number of members is that of :func:`few_members`. `limits`: limits on size and cost.
-    `positive`: index of the positive class of two.
+    `objective`: as for :func:`shortlist.ensembles.pruning.mean_problem.mean_goal`. For ``auto``, or a name
+    ending with ``+auto``, the limits on size are those of :func:`few_members`. `limits`: limits on size and
+    cost. `positive`: index of the positive class of two.
     """
     budget = budget or Budget()
     if asks_for_choice(objective):

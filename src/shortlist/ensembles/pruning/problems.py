@@ -1,7 +1,7 @@
-"""Exact pruning as a problem that one engine solves, for two classes and for several.
+"""Problems of exact pruning by votes, for two classes and for several, with a common interface.
 
-For all bounds, both are rows with forms (:mod:`shortlist.ensembles.proofs.row_forms`). They differ in the
-count of votes, and in the integer program in its printed form.
+For bounds, each problem is a set of rows with forms (:mod:`shortlist.ensembles.proofs.row_forms`). The two
+kinds of problem differ in the count of votes, and in the plain integer program.
 """
 
 import functools
@@ -35,7 +35,7 @@ from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
 
 Offer: TypeAlias = Callable[[Mask], int | None]
-"""Function that receives a selection, and returns its weighted sum; None outside the limits."""
+"""Function that receives a selection, and returns its weighted sum; None if it is outside the limits."""
 
 
 V = TypeVar("V", Votes, ClassVotes)
@@ -47,7 +47,7 @@ class VoteProblem(Generic[V, W]):
     """Pruning by votes: rows, weights of decisions, and limits of a selection."""
 
     votes: V
-    """Validation rows; those of several classes merged."""
+    """Validation rows; for several classes, identical rows are merged."""
     weights: W
     """Weights of decisions."""
     limits: SelectionLimits
@@ -60,7 +60,7 @@ class VoteProblem(Generic[V, W]):
 
     @property
     def objective(self) -> Objective:
-        """Objective that names the value."""
+        """Objective that the weights measure."""
         return self.weights.objective
 
     @property
@@ -76,7 +76,7 @@ class VoteProblem(Generic[V, W]):
     @property
     @abstractmethod
     def rows(self) -> RightRows:
-        """Rows that are right for some allowed selections and not for others."""
+        """Rows whose decision depends on the selection: right for some allowed selections, wrong for some."""
 
     def certificate(self, bound: CutBound | int, mask: Mask, threshold: int, total: int) -> Certificate:
         """Return the certificate of a selection, with the cuts that prove the bound."""
@@ -85,24 +85,24 @@ class VoteProblem(Generic[V, W]):
         )
 
     def tight_program(self, cuts: Sequence[Cut]) -> PruningProgram:
-        """Return the integer program of the rows that matter, with cuts."""
+        """Return the integer program of the rows that matter, with the cuts as constraints."""
         return tight_program(self.rows, cuts, slack=self.slack)
 
     def plain_program(self) -> PruningProgram:
-        """Return the program in its printed form: for two classes Eqs.
+        """Return the plain integer program, without cuts.
 
-        1 to 20 of the paper, otherwise one without cuts.
+        With two classes it is the program of Eqs. 1 to 20 of the paper.
         """
         return self.tight_program(())
 
     def rule_starts(self, budget: Budget) -> Iterator[tuple[str, Mask]]:
-        """Yield the name of each pruning rule, with the best ensemble on its way."""
+        """Yield the name of each pruning rule, with the best ensemble among the prefixes of its order."""
         return rule_starts(self.votes, self.weights, self.limits, budget)
 
     def search(
         self, budget: Budget, offer: Offer, starts: Sequence[Mask], *, target: int, max_steps: int
     ) -> None:
-        """Offer the selections that tabu walks find, the first walks from these starts."""
+        """Search by tabu walks, and offer the selections found; the first walks begin at `starts`."""
         found = search_selection(
             self.votes, self.weights, self.limits, budget, starts=starts, max_steps=max_steps,
             on_better=lambda better: offer(better.mask), settings=TabuSettings(target=target),
@@ -112,7 +112,7 @@ class VoteProblem(Generic[V, W]):
 
     @property
     def first_bound(self) -> int:
-        """Weighted sum if all rows are right that can be right."""
+        """Weighted sum if every row is right that some selection is right on."""
         return self.rows.weighted_sum(self.rows.total_gain)
 
     def value(self, total: int) -> float:
@@ -125,27 +125,27 @@ class VoteProblem(Generic[V, W]):
 
 
 class ThresholdProblem(VoteProblem[Votes, Weights]):
-    """Pruning with two classes: positive where more members than a threshold vote so.
+    """Pruning with two classes: a row is positive if more members than a threshold vote so.
 
-    The threshold is chosen too.
+    The threshold is chosen together with the members.
     """
 
     @cached_property
     def rows(self) -> RightRows:
-        """The distinct rows, each on one side."""
+        """Distinct vote vectors as rows, each on the positive or the negative side."""
         return normalise(self.votes, self.weights, self.limits)
 
     def tally(self, mask: Mask) -> NDArray[np.int64]:
-        """Return the number of positive votes on every row."""
+        """Return the number of positive votes of the members on every row, ``(n_rows,)``."""
         return np.asarray(self._columns[mask].sum(axis=0, dtype=np.int64))
 
     def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
-        """Return the numbers of votes without those of one member, classifier k."""
+        """Return the numbers of positive votes in `tally` without the votes of member k."""
         return np.asarray(tally - self._columns[k])
 
     @cached_property
     def _columns(self) -> NDArray[np.uint8]:
-        """The votes by classifier, ``(n_classifiers, n_rows)``, which is faster for a large table."""
+        """Transposed votes, ``(n_classifiers, n_rows)``, which are faster to read for a large table."""
         return np.ascontiguousarray(self.votes.votes.T)
 
     @cached_property
@@ -153,14 +153,14 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
         return self.weights.signed_gains(self.votes)
 
     def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:
-        """Return the weighted sum with the best threshold, and that threshold."""
+        """Return the weighted sum with the best threshold, and this threshold."""
         threshold, gain = threshold_of(tally, self._signed_gains, size)
         return self.weights.all_negative(self.votes) + gain, threshold
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
-        """Return a function that makes the result for these members.
+        """Return a function that builds the result for these members.
 
-        A threshold below 0 stands for no members.
+        A threshold below 0 stands for a result without a selection.
         """
         counts = Confusion(0, 0, 0, 0) if threshold < 0 else confusion(self.votes, mask, threshold)
         return functools.partial(EnsembleSelection, mask=mask, threshold=max(0, threshold), confusion=counts)
@@ -178,7 +178,7 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
 
     @cached_property
     def rows(self) -> RightRows:
-        """The rows, with a form for every rival that can win."""
+        """Rows as forms, one form for every rival that can win."""
         return class_rows(self.votes, self.weights, self.limits)
 
     @cached_property
@@ -186,11 +186,11 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
         return self.weights.row_gains(self.votes)
 
     def tally(self, mask: Mask) -> NDArray[np.int32]:
-        """Return the number of votes for each class on every row."""
+        """Return the number of votes of the members for each class on every row, ``(n_rows, n_answers)``."""
         return class_tally(self.votes.codes[:, mask], self.votes.n_classes)
 
     def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
-        """Return the numbers of votes without those of one member, classifier k."""
+        """Return the numbers of votes in `tally` without the votes of member k."""
         fewer, codes = tally.copy(), self.votes.columns[k]
         voted = np.flatnonzero(codes < self.votes.n_classes)
         fewer[voted, codes[voted]] -= 1
@@ -204,9 +204,9 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
         return int(self._row_gains[right].sum()), 0
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
-        """Return a function that makes the result for these members.
+        """Return a function that builds the result for these members.
 
-        A threshold below 0 stands for no members.
+        A threshold below 0 stands for a result without a selection.
         """
         n = self.votes.n_classes
         decisions = np.zeros((n, n), dtype=np.int64) if threshold < 0 else decision_table(self.votes, mask)
@@ -214,13 +214,13 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
 
 
 PruningProblem: TypeAlias = ThresholdProblem | PluralityProblem
-"""Problem that the engine solves."""
+"""Problem of exact pruning by votes, with a threshold or by plurality."""
 
 
 def problem_of(
     votes: Votes | ClassVotes, weights: Weights | ClassWeights, limits: SelectionLimits
 ) -> PruningProblem:
-    """Return the problem of a weighted sum."""
+    """Return the pruning problem for votes of two classes, or of several classes."""
     if isinstance(votes, Votes):
         assert isinstance(weights, Weights), "weights are of the votes"
         return ThresholdProblem(votes, weights, limits)

@@ -1,4 +1,4 @@
-"""Selection of members by the name of an objective."""
+"""Exact pruning of votes, by the name of an objective or by weights."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from shortlist.milp import Solver
 
 ObjectiveName: TypeAlias = str | Mapping[Any, float]
-"""Objective: ``accuracy``, ``balanced-accuracy`` and so on, ``auto`` for accuracy, or weights."""
+"""Objective of votes: a name such as ``accuracy`` or ``balanced-accuracy``, ``auto`` for accuracy, or
+weights.
+"""
 
 
 def parse_objective(objective: ObjectiveName, *, n_classes: int = 2) -> ObjectiveName:
@@ -36,7 +38,7 @@ def parse_objective(objective: ObjectiveName, *, n_classes: int = 2) -> Objectiv
 
     Raises BadInputError if the name is unknown.
 
-    `objective`: as for :func:`prune_for`. `n_classes`: number of classes; it decides which names are valid.
+    `objective`: as for :func:`prune_for`. `n_classes`: number of classes, on which the valid names depend.
 
     >>> parse_objective("auto"), parse_objective("balanced_accuracy")
     ('accuracy', 'balanced-accuracy')
@@ -71,8 +73,9 @@ def prune_for(
 
     Raises BadInputError if the objective or the solver is unknown.
 
-    `objective`: a weighted sum, by name or by its weights; ``auto`` is accuracy. Weights of several classes
-    are by their index. `budget`: default no limit. `solver`, `proves`: as for :func:`prune_exactly`.
+    `objective`: a weighted sum, by name or by its weights; ``auto`` is accuracy. Weights of more than two
+    classes are by the index of the class. `budget`: default no limit. `solver`, `proves`: as for
+    :func:`prune_exactly`.
 
     The result is described in :func:`shortlist.ensembles.pruning.vote_steps.prove`.
 
@@ -102,19 +105,19 @@ def prune_exactly(
     """Return the selection within limits that maximises Eq. 1 of :cite:t:`Bastos2022`.
 
     Raises BadInputError if the solver is unknown. Raises SolverError if the solver's bound is below the value
-    of a selection within the limits, as it is then wrong.
+    of a selection within the limits, as the bound is then wrong.
 
-    `votes`: validation rows; merged for several classes. `budget`: its limit in nodes does not depend on the
-    clock and is in the solver's unit (see :class:`shortlist.milp.Limits`), for ``"auto"`` in that of CP-SAT.
-    With one thread and no other limit the answer is reproducible. Progress has value and bound in the user's
-    unit. Default no limit. `solver`: ``"auto"`` for :func:`shortlist.ensembles.pruning.vote_steps.prove`. A
-    backend, or its name, solves alone, on the paper's program as it stands, or on that of
-    :mod:`shortlist.ensembles.proofs.pruning_program`. `proves`: whether engines prove bounds besides the
-    search.
+    `votes`: validation rows; merged for several classes. `budget`: limits of the run; default none. A limit
+    in nodes does not depend on the clock; it is in the unit of the solver (see
+    :class:`shortlist.milp.Limits`), for ``"auto"`` in the unit of CP-SAT. With one thread and a limit in
+    nodes alone, the answer is reproducible. Progress events have value and bound in the user's unit.
+    `solver`: ``"auto"`` runs :func:`shortlist.ensembles.pruning.vote_steps.prove`; a backend, or its name,
+    solves the plain program of :mod:`shortlist.ensembles.proofs.pruning_program` alone. `proves`: whether
+    engines prove bounds after the search.
 
-    Value and decisions are computed from the votes, whatever the solver returns. OPTIMAL: the value equals
-    the bound, both integers before they are scaled, up to the tolerance in the proof, if any. A solver's
-    bound is not checked. INFEASIBLE and UNKNOWN have a reason and no selection.
+    Value and decisions are computed from the votes, whatever the solver returns. OPTIMAL: value and bound are
+    equal as integers, before they are scaled, or differ by at most the tolerance in the proof. A bound by a
+    solver is not checked. INFEASIBLE and UNKNOWN have a reason and no selection.
     """
     from shortlist.ensembles.pruning.engines import SEARCH_ALONE, EngineSettings
     from shortlist.ensembles.pruning.problems import problem_of
@@ -136,7 +139,8 @@ COMMITTEE_WALK = "full search of all committees"
 """Name of the step that proved the bound of a complete front."""
 
 CHEAPER_WALK = "full search of all committees that cost no more"
-"""Name of the step that proved the bound of a point of a front below the best at any cost."""
+"""Name of the step that proved the bound of a point of a complete front, among committees that cost no more.
+"""
 
 BEFORE_WALK = "exact pruning before the full search"
 """Name of the step that proved the bound of a front that is not complete."""
@@ -147,12 +151,12 @@ WITHIN_LIMITS = "exact pruning within each limit"
 
 
 def bound_of_front(proved_by: str) -> str:
-    """Return the name of the step that proved a bound of a front, for a front without certificates."""
+    """Return the name of the step that proved the bound of a front, in place of a certificate."""
     return COMMITTEE_WALK if proved_by == COMMITTEE_WALK else BEFORE_WALK
 
 
 def solver_name(solver: "str | Solver") -> str:
-    """Return the name of a solver; empty for the engine, which names its own steps."""
+    """Return the name of a solver; empty for the engine ``auto``, whose steps have names of their own."""
     if solver == AUTO:
         return ""
     name = solver if isinstance(solver, str) else solver.name
@@ -160,7 +164,7 @@ def solver_name(solver: "str | Solver") -> str:
 
 
 def sizes_in_words(least: int, most: int, n_classifiers: int) -> str:
-    """Return the sizes of selections as text; empty for any size in the pool.
+    """Return the limits on size as text; empty if any size is allowed.
 
     >>> sizes_in_words(10, 10, 100), sizes_in_words(1, 10, 100), sizes_in_words(3, 10, 100)
     ('of exactly 10 members', 'of at most 10 members', 'of 3 to 10 members')
@@ -177,10 +181,10 @@ def sizes_in_words(least: int, most: int, n_classifiers: int) -> str:
 def selections_meant(
     terms: Terms, result: PrunedSelection, n_classifiers: int, front: Front | None = None
 ) -> str:
-    """Return the text on the selections that were compared, to follow "selection"; empty for all.
+    """Return the text on the selections that were compared, to follow "selection"; empty for all selections.
 
     `terms`: the request. `result`: the result, with the prover of its bound. `n_classifiers`: size of the
-    pool. `front`: front that the result is a point of, or None.
+    pool. `front`: front from which the result was picked, or None.
     """
     least, most = terms.min_size, terms.max_size
     most = n_classifiers if most is None else most
@@ -207,7 +211,7 @@ def evidence_of(
     """Return the evidence in a result of exact pruning.
 
     `result`: result with a selection. `solver`: option `solver` of the run. `among`: text by
-    :func:`selections_meant`. `rows`: name of the rows that its value is counted on.
+    :func:`selections_meant`. `rows`: name of the rows on which the value is counted.
     """
     certified = getattr(result, "certified_bound", None)
     parts, why = "", ""

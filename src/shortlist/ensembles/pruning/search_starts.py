@@ -1,4 +1,4 @@
-"""Starts of the search: the best ensemble within the limits on the way of each pruning rule."""
+"""Starts of the search: the best ensemble within the limits that each pruning rule passes."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -18,24 +18,23 @@ from shortlist.runs.budget import Budget
 BACKFITTING = "backfitting"
 
 START_RULES = ("full", "reduced-error", BACKFITTING)
-"""Names of rules that choose well, and take little time."""
+"""Names of the rules that choose well and take little time."""
 
 _GREEDY = {"reduced-error", BACKFITTING}
-"""Names of rules that count right rows, and can also weigh them by their gains."""
+"""Names of the rules that count right rows, and that can also weigh rows by their gains."""
 
 BACKFITTING_WORK = 10**9
-"""Product of rows and squared classifiers beyond which backfitting takes longer than a second or two."""
+"""Product of rows and squared classifiers above which backfitting takes longer than a second or two."""
 
 _WORK = 2 * 10**7
-"""Number of votes beyond which only the order by accuracy alone is tried, as all rules take several
-seconds.
-"""
+"""Number of votes above which only the order by accuracy is tried, as each further rule takes seconds."""
 
 
 def rules_for(votes: Votes | ClassVotes) -> tuple[str, ...]:
     """Return the names of the rules that take about a second or less on these votes.
 
-    They depend only on the size of the table, so that a search with more time takes the same way.
+    The names depend only on the size of the table, so that a search with more time starts from the same
+    selections.
     """
     n_rows, n_classifiers = len(votes.labels), votes.n_classifiers
     if n_rows * n_classifiers > _WORK:
@@ -52,16 +51,17 @@ def rule_starts(
     *,
     rules: Sequence[str] | None = None,
 ) -> Iterator[tuple[str, Mask]]:
-    """Yield the name of each rule with the best ensemble within the limits on its way.
+    """Yield the name of each rule with its best start: an ensemble on the rule's way within the limits.
 
-    Each rule that climbs by right decisions is also run with the weights of the decisions, where these
-    differ. With all of :data:`START_RULES` the best start has at least the value of the choice of each rule
-    alone. Rules with no ensemble within the limits are left out. Raises BadInputError if a rule is unknown.
+    The ensembles on the way of a rule are the prefixes of its order, or its members of each size. A rule that
+    climbs by right decisions is also run with decisions weighed by `weights`, if the weights differ. With all
+    of :data:`START_RULES`, the best start has at least the value of each rule's own choice. A rule without an
+    ensemble within the limits is left out. Raises BadInputError if a rule is unknown.
 
-    `votes`, `weights`, `limits`: those of the search. `budget`: at its end no further rule is started.
-    `rules`: names in :data:`START_RULES`; default those of :func:`rules_for`.
+    `votes`, `weights`, `limits`: as for the search. `budget`: at its end no further rule is started. `rules`:
+    names in :data:`START_RULES`; default the result of :func:`rules_for`.
 
-    It takes O(n_rows · n_classifiers) time for each rule, besides the rule itself.
+    Takes O(n_rows · n_classifiers) time for each rule, besides the time of the rule itself.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.hard_votes import merge_rows
@@ -87,9 +87,9 @@ def rule_starts(
 def prefix_totals(
     votes: Votes, weights: Weights, order: ArrayLike, columns: VoteMatrix | None = None
 ) -> NDArray[np.int64]:
-    """Return the gain of every prefix of an order over answering negative, ``(n_order,)``.
+    """Return the gain of every prefix of an order over answering negative on every row, ``(n_order,)``.
 
-    Each prefix has its best threshold.
+    The gain of a prefix is that with its best threshold.
 
     `columns`: the votes transposed, ``(n_classifiers, n_rows)``; computed here unless given.
     """
@@ -131,7 +131,7 @@ class _Rated:
         return [self.read] if same or not self.worth.counts.any() else [self.read, self.worth]
 
     def best_prefix(self, orders: Iterator[Order], limits: SelectionLimits) -> Mask | None:
-        """Return the mask of the best prefix of all orders within the limits, the first of equals."""
+        """Return the mask of the best prefix within the limits, over all orders; the first of equals."""
         found = []
         for order, sizes in orders:
             totals = self._totals(order)

@@ -22,16 +22,16 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, eq=False)
 class CountedRows:
-    """Rows for the kernels, with the counts of no members, and the unit of totals."""
+    """Rows for the kernels, with the state without members, and the unit of totals."""
 
     rows: SearchRows
-    """Rows that have a gain."""
+    """Rows with a gain other than 0."""
     tally: Shorts
     levels: Longs
     leads: Longs
-    """Leads of :class:`SearchWalk` without members."""
+    """Tally and leads of :class:`SearchWalk` without members."""
     total: int
-    """Total without members."""
+    """Total of a selection without members."""
     offset: int
     """Number to add to a kernel's total to get the weighted sum."""
     usual: int
@@ -46,7 +46,7 @@ class CountedRows:
 
 
 def counted_rows(votes: Votes | ClassVotes, weights: Any) -> CountedRows:
-    """Return the rows with a gain, for two classes by threshold, for several by most votes."""
+    """Return the rows with a gain, in the form that kernels take, with the state without members."""
     gains = weights.signed_gains(votes) if isinstance(votes, Votes) else weights.row_gains(votes)
     matter = gains != 0
     table = votes.votes if isinstance(votes, Votes) else votes.codes
@@ -78,7 +78,7 @@ def counted_rows(votes: Votes | ClassVotes, weights: Any) -> CountedRows:
 
 
 class Elites:
-    """Best selections at the ends of walks, from which new starts are bred."""
+    """Best selections at the ends of walks, from which starts of new walks are made."""
 
     def __init__(
         self, n_classifiers: int, limits: SelectionLimits, most: int, rng: np.random.Generator
@@ -87,14 +87,14 @@ class Elites:
         self.ends: list[tuple[int, NDArray[np.uint8]]] = []
 
     def add(self, total: int | None, members: NDArray[np.uint8]) -> None:
-        """Keep the best selection of a walk, if it is new and its `total` is among the largest."""
+        """Keep the best selection of a walk if it is new and its `total` is among the largest."""
         if total is not None and not any(np.array_equal(members, end) for _, end in self.ends):
             self.ends.append((total, members.copy()))
             self.ends.sort(key=lambda end: end[0], reverse=True)
             del self.ends[self.most :]
 
     def next(self, start: Mask | None) -> NDArray[np.uint8]:
-        """Return the start of the next walk: the given start, if any, or a new one."""
+        """Return the start of the next walk: `start` if it is given, else a new start."""
         rng, n = self.rng, self.n
         if start is not None:
             return self.within_size(start)
@@ -110,7 +110,7 @@ class Elites:
         return self.within_size(mask)
 
     def within_size(self, mask: NDArray[np.generic]) -> NDArray[np.uint8]:
-        """Return a copy with members added or dropped at random until the size is within its limits."""
+        """Return a copy with members added or dropped at random until the size is within the limits."""
         sized = mask.astype(np.uint8)
         size = int(sized.sum())
         for surplus, value in ((size - self.limits.max_size, 1), (self.limits.min_size - size, 0)):
@@ -120,8 +120,8 @@ class Elites:
 
 
 USUAL_CLASSES = 10
-"""Usual number of classes. With more than twice this number a step takes proportionally longer, as it
-compares with rivals in each class.
+"""Usual number of classes. With more than twice this number, a step takes proportionally longer, as it
+compares rivals of each class.
 """
 
 
@@ -130,31 +130,31 @@ class TabuSettings:
     """Settings of the walks."""
 
     tenures: tuple[int, ...] = (2, 2, 3, 6)
-    """Numbers of steps that a moved classifier may not move, plus up to the same number at random; one of
-    these is drawn for every walk.
+    """Least numbers of steps for which a moved classifier may not move again; one number is drawn for every
+    walk, and up to the same number is added at random for each move.
     """
     patience: int = 250
     """Number of steps without a better selection after which a walk ends."""
     n_elites: int = 8
-    """Number of walk ends that are kept to breed starts of new walks."""
+    """Number of selections at the ends of walks that are kept, to make starts of new walks."""
     work: int = 4_000_000
-    """Number of votes read between two checks of the clock, and at most in one step, which takes some
-    milliseconds.
+    """Number of votes read between two checks of the clock, and largest number read in one step; it takes
+    some milliseconds.
     """
     fewest_tried: int = 32
-    """Least number of flips that a step tries, however many votes each of them needs."""
+    """Least number of flips that a step tries, whatever the number of votes."""
     target: int | None = None
-    """Weighted sum at which the search ends; None for no such sum."""
+    """Weighted sum at which the search ends; None: the search does not end at any sum."""
 
 
 @dataclass(frozen=True, eq=False)
 class FoundSelection:
-    """The best selection of a search."""
+    """Best selection of a search."""
 
     mask: Mask
-    """Mask of the members, ``(n_classifiers,)``; they keep the limits."""
+    """Mask of the members, ``(n_classifiers,)``; the selection keeps the limits."""
     threshold: int
-    """Threshold L: positive where more than L members vote so; 0 where the class with most votes wins."""
+    """Threshold L: a row is positive if more than L members vote so; 0 if the class with most votes wins."""
     total: int
     """Weighted sum; in the final result it is counted again from the votes."""
     steps: int
@@ -174,26 +174,28 @@ def search_selection(
 ) -> FoundSelection | None:
     """Search for a selection that keeps the limits and whose weighted sum is large.
 
-    Tabu walks (:cite:t:`Glover1989`) over selections. A step makes the best flip of one classifier that has
-    not just moved, even if the value falls. Where the size is at its limit, or there are limits on cost or
-    diversity, swaps are tried too. With two classes every subset has its best threshold; with several the
-    class with most votes wins. A walk may pass selections outside the limits on cost or diversity, at a price
-    that rises outside the limits and falls within (strategic oscillation). They are never returned. A walk
-    without a better selection ends, and the next begins at a start, a random selection, or a mixture or a
-    shaken copy of good ends. Raises BadInputError if a number is out of range.
+    The method is tabu walks (:cite:t:`Glover1989`) over selections. A step makes the best flip of one
+    classifier that has not just moved, even if the value falls. Swaps are tried too if the size is at its
+    limit, or if there are limits on cost or diversity. With two classes every selection has its best
+    threshold; with several classes the class with most votes wins. A walk may pass through selections outside
+    the limits on cost or diversity, at a price that rises outside the limits and falls within (strategic
+    oscillation); such selections are never returned. A walk ends after some steps without a better selection.
+    The next walk begins at a given start, at a random selection, or at a mixture or a changed copy of good
+    ends of walks. Raises BadInputError if a number is out of range.
 
-    A step takes O(n_near · n_classifiers) time, n_near the rows within three votes of the threshold; above
-    four million votes flips are sampled. 6 bytes per vote beside the votes, at most. The kernels release the
-    interpreter, so it may run in a thread beside a solver.
+    A step takes O(n_near · n_classifiers) time, where n_near is the number of rows within three votes of the
+    threshold; if a step would read more than four million votes, flips are sampled. Memory is at most 6 bytes
+    per vote beside the votes. The kernels release the interpreter's lock, so the search may run in a thread
+    beside a solver.
 
     `votes`: validation rows of two classes, or of several. `weights`: weights of decisions, of any sign; with
-    several classes gains of right decisions. `budget`: its seed is used for all draws, and its clock is
-    checked every few milliseconds; default no limit. `starts`: starts of the first walks; no start within the
-    limits is better than the result. Default :func:`rule_starts`; with an empty sequence walks start at
-    random. `max_steps`: limit in moves; with it alone the result is reproducible. `on_better`: receives
-    better selections, a few milliseconds after they are found.
+    several classes, gains of right decisions. `budget`: its seed is used for all draws, and its clock is
+    checked every few milliseconds; default no limit. `starts`: starts of the first walks, by default those of
+    :func:`rule_starts`; the result is at least as good as each start within the limits. With an empty
+    sequence, walks start at random. `max_steps`: limit in moves; with this limit alone the result is
+    reproducible. `on_better`: receives better selections, a few milliseconds after they are found.
 
-    Returns None when no selection within the limits was found, which proves nothing.
+    Returns None if no selection within the limits was found; this does not prove that there is none.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.hard_votes import merge_rows
@@ -239,7 +241,7 @@ def search_selection(
 def _blocks(
     walker: "_Walker", starts: Sequence[Mask], elites: Elites, max_steps: int, rng: np.random.Generator
 ) -> Iterator[None]:
-    """Make walk after walk; yield before the first step and after every block of some milliseconds."""
+    """Make walk after walk; yield before the first step, and then after every block of some milliseconds."""
     n_walks = 0
     yield
     while walker.n_steps < max_steps:

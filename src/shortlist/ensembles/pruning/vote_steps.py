@@ -1,9 +1,9 @@
 """Steps that prove weighted sums of decisions, with two classes and with several.
 
-Rules and tabu search find the value. The minimum cut of conflicts gives a first bound, and conditions from
-pairs of rows a closer one. SCIP solves the integer program with the pairs where the gap is small. With few
-classifiers a full search ends the proof. Combinatorial Benders cuts give a tighter bound. CP-SAT solves the
-program with all cuts, from the best selection. The order of the engines, and the questions for each, are in
+Rules and tabu search find the best selection. The minimum cut of conflicts gives a first bound, and pair cuts
+a closer bound. If the gap is small, SCIP solves the integer program with the pair cuts. With few classifiers
+a full search ends the proof. Combinatorial Benders cuts give a tighter bound. CP-SAT solves the program with
+all cuts, starting from the best selection. The order of the engines, and the condition of each engine, are in
 the table of :mod:`shortlist.ensembles.pruning.engines`.
 """
 
@@ -35,7 +35,7 @@ from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
 
 Step: TypeAlias = Callable[[Budget], None]
-"""Function that continues the search or the proof until its part of the budget ends."""
+"""Function that continues the search or the proof until the budget that it gets ends."""
 
 
 def prove(
@@ -46,17 +46,17 @@ def prove(
     solver_name: str = "",
     settings: EngineSettings | None = None,
 ) -> PrunedSelection:
-    """Return the best selection with a bound on all, found when both meet or a limit ends the run.
+    """Return the best selection with a bound on all selections, when both meet or a limit ends the run.
 
     Raises SolverError if a solver contradicts a selection or a proved bound.
 
     `budget`: with more than one thread CP-SAT also searches for selections during its proof. A limit in nodes
     is in thousandths of CP-SAT's deterministic time. Unless the time limit ends a step first, the result then
     depends neither on the clock nor on the threads. `solver`: a backend that solves the plain program alone,
-    in place of the engine; a limit in nodes is then in its unit.
+    in place of the engines; a limit in nodes is then in the unit of the backend.
 
-    The status is OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound. It is OPTIMAL
-    where both are the same integer.
+    The status is OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound. The status is
+    OPTIMAL if value and bound are the same integer.
     """
     steps = VoteSteps(problem, budget, settings or EngineSettings(), solver, solver_name)
     best = steps.best
@@ -100,21 +100,23 @@ class VoteSteps:
     settings: EngineSettings
     """Settings of the engines, with their turns."""
     solver: Solver | None = None
-    """Solver that was requested to run alone; None for the engine."""
+    """Solver that was requested to run alone; None for the engines."""
     solver_name: str = ""
     """Name of the solver."""
     infeasible: bool = False
-    """Whether no selection keeps the limits, as the prover `infeasible_by` claims; empty if unknown."""
+    """Whether a solver or a full search claims that no selection keeps the limits, and the name of this
+    prover; empty if unknown.
+    """
     infeasible_by: str = ""
     last_limit: str = ""
-    """Name of the limit, other than the budget, that ended the last step."""
+    """Name of the limit that ended the last step, if it was not the budget; otherwise empty."""
     turn: Turn | None = None
-    """Last turn that lowered the bound; None where no further row can be right."""
+    """Last turn that lowered the bound; None if no turn lowered it."""
     conflicts: Conflicts | None = None
     cut_bound: CutBound | None = None
     pair_bound: CutBound | None = None
     starts: list[tuple[int, Mask]] = field(default_factory=list)
-    """Weighted sums and selections of the rules."""
+    """Weighted sums and masks of the selections by rules."""
 
     def __post_init__(self) -> None:
         self.best = Incumbent(self.problem)
@@ -137,13 +139,13 @@ class VoteSteps:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is still something to prove."""
+        """Whether value and bound still differ, so that there is something left to prove."""
         return not (self.best.proved or self.infeasible)
 
     def tell(self, stage: str, *, total: float = math.nan) -> None:
-        """Store and report value and bound.
+        """Store value and bound, and report them as progress.
 
-        `total`: weighted sum that a solver claims, NaN for none.
+        `total`: weighted sum that a solver claims; NaN if there is no such claim.
         """
         best, value = self.best, self.problem.value
         KeptBest(best, self.budget).keep()
@@ -156,7 +158,7 @@ class VoteSteps:
 
     @property
     def no_limit(self) -> str:
-        """Reason for the end of the proof where no limit ended it."""
+        """Reason for the end of the proof, if no limit ended it."""
         too_large = f"{self.settings.program_cells:,} votes in an integer program"
         return "precision" if self.shape.has_program else too_large
 
@@ -222,7 +224,7 @@ class VoteSteps:
         return int(best.total + self.problem.slack - rows.offset) // rows.step
 
     def _try_rules(self, budget: Budget) -> None:
-        """Offer the best selections of rules, until the budget ends or one of them ends the proof."""
+        """Offer the best selections of the rules, until the budget ends or a selection ends the proof."""
         self.tell("searching")
         for rule, mask in self.problem.rule_starts(budget):
             self.best.finder = rule
@@ -237,9 +239,10 @@ class VoteSteps:
             self.best.offer_without_idle_members()
 
     def _search(self, budget: Budget) -> None:
-        """Search for better selections, from those of the first rules.
+        """Search for better selections, starting from the selections of the first rules.
 
-        The clock hardly ever ends this search, so that with more time it takes the same way further.
+        The clock hardly ever ends this search, so that a run with more time makes the same steps and then
+        more.
         """
         self._walk_from([mask for _, mask in self.starts], budget, self.settings.effort.first_steps)
 
@@ -249,7 +252,7 @@ class VoteSteps:
         self._walk_from(self._best_starts, budget, effort.patient_steps if patient else effort.steps)
 
     def _search_patiently(self, budget: Budget) -> None:
-        """Search for longer, and five times longer where a clock ends the run and no proof is in sight."""
+        """Search for longer, and for five times as long if a time limit ends the run and no proof is near."""
         times = 5 if self.shape.is_timed and not self.shape.is_near else 1
         self._walk_from(self._best_starts, budget, times * self.settings.effort.more_steps)
 
@@ -283,7 +286,7 @@ class VoteSteps:
         self.tell(stage)
 
     def _bound_by_pairs(self, budget: Budget) -> None:
-        """Bound all selections by the conditions on members that pairs of right rows imply."""
+        """Bound the value of all selections by pair cuts."""
         self.pair_bound = bound_by_pairs(
             self.problem.rows, budget, target=self._target_gain, settings=self.settings.pairs,
             on_bound=partial(self._lower_bound, by=engines.PAIRS, stage="bounding"),
@@ -354,10 +357,11 @@ class VoteSteps:
         nodes: int | None = None,
         prover: Solver | None = None,
     ) -> None:
-        """Run a solver on a program, until the rest is proved, or the budget or the nodes are used up.
+        """Run a solver on a program, until the proof is complete, or the budget or the nodes are used up.
 
-        Solvers keep rows with fractions only up to a tolerance, so that a proposal may miss a limit on cost
-        or diversity. It is then cut off, and the solver continues. `prover`: solver in place of CP-SAT.
+        Solvers keep constraints with fractional coefficients only up to a tolerance, so a solution may miss a
+        limit on cost or diversity. Such a solution is excluded by a constraint, and the solver continues.
+        `prover`: solver in place of CP-SAT.
         """
         best, asked, program = self.best, prover or self.solver, built.program
         who = self.solver_name or (engines.CP_SAT if prover is None else engines.SCIP)
@@ -394,12 +398,12 @@ class VoteSteps:
             program = without_selection(program, proposed)
 
     def _open(self, program: Program, asked: Solver | None) -> Session:
-        """Return a session of the requested solver, or of the last one of the engine, with the program.
+        """Return a session with the program, of the solver `asked`, or by default of CP-SAT.
 
-        The last one is CP-SAT's best-first tree on the objective's bound, measured on the paper's sets
-        (docs/decisions/0008). It proves sooner than its usual strategies side by side, and lowers the bound
-        where these do not. It has one thread where the result must not depend on the clock, otherwise a
-        second one for selections.
+        CP-SAT runs its best-first tree on the bound of the objective (docs/decisions/0008 has the
+        measurements). This tree proves sooner than CP-SAT's usual strategies together, and lowers the bound
+        in cases where these do not. It runs in one thread if the result must not depend on the clock;
+        otherwise a second thread searches for selections.
         """
         budget = self.budget
         if asked is not None:
@@ -411,6 +415,6 @@ class VoteSteps:
 
 
 def conflict_cuts(rows: RightRows, conflicts: Conflicts, most: int) -> list[Cut]:
-    """Return conflicts as cuts, at most `most` of the pairs."""
+    """Return the conflicts as cuts; if there are more than `most` pairs, only `most` of them."""
     alone = [make_cut(rows, (form,), (1,)) for form in conflicts.never.tolist()]
     return alone + [conflicts.cut(rows, i) for i in range(min(most, len(conflicts.pairs)))]
