@@ -18,7 +18,7 @@ TARGET = "target"
 """Name of the last column of every set."""
 
 IDENTIFIER = "id_"
-"""Prefix of columns of names or row numbers, which are no features."""
+"""Prefix of the names of columns with names or row numbers; such columns are no features."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class DataSet:
 
     @property
     def stem(self) -> str:
-        """Name of its file in a folder, without the ending."""
+        """Name of the set's file in a folder, without the ending."""
         return self.name.replace("-", "_")
 
 
@@ -131,7 +131,7 @@ class JudgeKind(NamedTuple):
     cost: float
     """Price of the first judge, in cents; every next judge costs a fifth more."""
     skill: float
-    """Skill in recognising harm; a larger one means smaller errors."""
+    """Skill in recognising harm; a larger skill means smaller errors."""
     shared: float
     """Share of the variance of errors that is common to all judges of the kind."""
     asked: float
@@ -220,7 +220,7 @@ SHIPPED = {
 """Names in ``example:NAME``, and the title of each table."""
 
 PRICES = {"judges-prices": "judges", "judges-needs": "judges"}
-"""Names of tables of prices in ``example:NAME``, and the table that each belongs to."""
+"""Tables of prices in ``example:NAME`` by name, each with the name of the table of its judges."""
 
 
 def shipped_table(name: str) -> "pd.DataFrame":

@@ -442,7 +442,7 @@ def _saved_tree(tree: Any) -> Numbers:
 def _mean(
     parts: Sequence[tuple[Numbers, WrittenMember]], cells: list[Cell], n_classes: int, **rule: Any
 ) -> WrittenMember:
-    """Return the mean of parts, with the weight and the classes of each."""
+    """Return the mean of several classifiers; each has a weight and the classes that it knows."""
     cells, places = _side_by_side([part for _, part in parts], cells)
     listed = [
         {"columns": columns} | about | {"model": part.model}
@@ -476,7 +476,7 @@ def _bagging(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember
 
 
 def _adaptive_boosting(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Return weighted votes, and the softmax of their margin."""
+    """Return the weighted votes of members, with the softmax of the margin of these votes."""
     n_classes = len(estimator.classes_)
     rows.require(cells)
     parts = [
@@ -539,7 +539,7 @@ def _stacked(
 
 
 def _one_against_rest(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Return the normalised shares of classifiers for one class each."""
+    """Return a classifier that normalises the shares of several classifiers, each for one class."""
     parts = [written_by(one, cells, rows) for one in estimator.estimators_]
     if not hasattr(estimator, "predict_proba") or any(
         len(one.classes_) != 2 for one in estimator.estimators_
@@ -604,7 +604,7 @@ def _network(estimator: Any) -> Numbers | None:
 
 
 def _neighbours(estimator: Any) -> Numbers | None:
-    """Return nearest neighbours with the fitted rows, which the policy then contains."""
+    """Return nearest neighbours; the policy then contains the fitted rows."""
     if estimator.weights not in {"uniform", "distance"} or estimator.effective_metric_ not in {
         "manhattan", "euclidean", "minkowski",
     }:  # fmt: skip
@@ -670,7 +670,7 @@ def _thresholded(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMe
 
 
 def _categorical_boosting(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
-    """Return boosted trees from a private part of scikit-learn; comparing the answers to rows guards it."""
+    """Return boosted trees, read from a private part of scikit-learn; a check of all answers guards this."""
     if estimator.is_categorical_ is None:
         return _of_cells(estimator, cells, rows, _rounds(estimator, _boosted_tree))
     cells = prepared(estimator._preprocessor, cells, rows)  # noqa: SLF001  # likewise

@@ -196,7 +196,7 @@ def _kernel(graph: Graph, model: dict[str, Any], x: str) -> str:
 
 
 def distances(graph: Graph, rows: Any, x: str, power: float) -> str:
-    """Return the sums of powered differences to rows, ``(n_rows, n_others)``, summed column by column."""
+    """Return for each row the sums of powered differences to other rows, ``(n_rows, n_others)``."""
     total = ""
     for place, column in enumerate(zip(*rows, strict=True)):
         away = graph.add("Sub", taken(graph, x, [place], 1), [column])

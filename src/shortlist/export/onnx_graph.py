@@ -24,7 +24,7 @@ OPSET, TREE_OPSET = 19, 3
 
 
 OUTPUTS = ("label", "answered", "probabilities", "stage", "cost")
-"""Outputs of a graph in their order; the last two exist for stages."""
+"""Outputs of a graph in their order; only policies of stages have the last two outputs."""
 
 
 def onnx_of(policy: dict[str, Any]) -> bytes:
@@ -307,7 +307,7 @@ def _either(graph: Graph, where: str, one: dict[str, str], other: dict[str, str]
 
 
 NEAR = 1e-5
-"""Tolerance of the model's probabilities, as trees are summed in single precision."""
+"""Largest difference of probabilities between graph and model, as trees are summed in single precision."""
 
 
 def write_onnx(content: bytes, path: str | Path) -> None:

@@ -58,7 +58,7 @@ def asking_order(committee: Committee) -> list[int]:
 
 
 def _copies_of(committee: Committee) -> list[Any]:
-    """Return the indices of the copies of each member."""
+    """Return for each member the indices of its copies."""
     return np.split(np.arange(len(committee.members)), np.cumsum(committee.weights)[:-1])
 
 
@@ -124,7 +124,7 @@ def asked_columns(saved: SavedModel) -> tuple[str, ...]:
 
 
 def readable(policy: dict[str, Any], table: str) -> bool:
-    """Return whether the reader answers the first row of a file."""
+    """Return whether the reader can answer the first row of a file."""
     if table == "-":  # which has been read
         return False
     try:

@@ -117,7 +117,10 @@ def linear_score(stage: FittedStage, classifier: MultiStageClassifier) -> Linear
 
 
 def score_limit(probability: float, n_classes: int) -> float:
-    """Return the limit of a class's score; with several classes of its total; infinite for never."""
+    """Return the least log-odds at which a class is answered, or with several classes the largest total.
+
+    Infinite if the class is never answered.
+    """
     if probability > 1 or (n_classes == 2 and probability == 1):
         return math.inf
     if n_classes > 2:  # the largest of n has 1 / n at least
@@ -144,14 +147,14 @@ def _parts(encoding: Encoding, feature: int, weights: NDArray[np.float64]) -> It
 
 
 def printed_score(score: LinearScore, digits: int) -> PrintedNumbers:
-    """Return a score in numbers with some significant digits."""
+    """Return a score with its numbers in a given number of significant digits."""
     adds = tuple(tuple(number_text(number, digits) for number in part.adds.tolist()) for part in score.parts)
     limits = tuple("" if math.isinf(limit) else number_text(limit, digits) for limit in score.limits)
     return PrintedNumbers(score.parts, adds, limits)
 
 
 def number_text(number: float, digits: int) -> str:
-    """Return a number with some significant digits, without an exponent where that is readable."""
+    """Return a number in a given number of significant digits, without an exponent where this is readable."""
     if number == 0 or 1e-6 <= abs(number) < 10**9:
         return np.format_float_positional(number, precision=digits, unique=False, fractional=False, trim="-")
     return f"{number:.{digits}g}"

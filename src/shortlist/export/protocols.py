@@ -40,7 +40,7 @@ class Line(NamedTuple):
 
 
 class Amount(NamedTuple):
-    """Price of a step, or its amount of an attribute, and the sum with all steps before."""
+    """Price of a step or its amount of an attribute, and the sum of this amount and of all earlier steps."""
 
     name: str
     here: str

@@ -1198,7 +1198,7 @@ def _check_panel(policy: Any) -> None:
 
 
 def _check_question(question: Any, n_classes: int) -> None:
-    """Check the question in a panel's policy, on which no answer depends."""
+    """Check the question in a panel's policy; no answer depends on the question."""
     objectives, costs = question["objectives"], question["error_costs"]
     _need(_is_list(objectives) and all(isinstance(one, str) for one in objectives), "objectives")
     _need(_is_list(costs) and len(costs) in {0, n_classes + 1}, "error_costs")
@@ -1356,7 +1356,7 @@ def _check_model(model: Any, width: int, n_classes: int, deep: int = 0) -> None:
 
 
 def _check_cell(steps: Any, kind: str = "number") -> None:
-    """Raise ReaderError for steps that are unknown, or that take a number in place of a word."""
+    """Raise ReaderError for steps that are unknown, or that expect a number where the value is a word."""
     is_number = kind != "words"
     for step in steps:
         how = step["step"]

@@ -120,7 +120,7 @@ def missing_words(table: Any, unknown: Mask) -> str:
 
 
 def label_text(label: Any) -> str:
-    """Return a label as text; 1 and 1.0 are the same number."""
+    """Return a label as text; the labels 1 and 1.0 have the same text."""
     whole = isinstance(label, float | np.floating) and float(label).is_integer()
     return str(int(label)) if whole else str(label)
 

@@ -1,4 +1,4 @@
-"""Promise about answers to new rows, or the reason that there is none."""
+"""Promise about answers to new rows, or the reason for making no promise."""
 
 import functools
 import math
@@ -203,5 +203,5 @@ def promise_facts(guarantees: Sequence[Guarantee], instead: Guarantee | None) ->
 
 
 def guarantees_of(front: "Front") -> tuple[Guarantee, ...]:
-    """Return the promise of each point of a front; empty if none was requested."""
+    """Return the promise of each point of a front; empty if no promise was requested."""
     return tuple(Guarantee(**one) for one in front.extras.get("promises", ()))

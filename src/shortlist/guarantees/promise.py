@@ -163,7 +163,7 @@ class Trial(NamedTuple):
     """Thresholds found without the calibration rows, the most cautious first, ``(n_thresholds,)``."""
     chosen: AnswerCounts
     calibration: AnswerCounts
-    """Counts on the rows outside the tests, and on the calibration rows."""
+    """Counts on the rows outside the tests (`chosen`), and on the calibration rows (`calibration`)."""
 
 
 def promise_each(

@@ -1,4 +1,4 @@
-"""Log of answers, the input of a panel: judges' answers to cases, the truth, and the price of each."""
+"""Log of answers, the input of a panel: judges' answers to cases, the truths, and the prices of calls."""
 
 import math
 from collections import Counter

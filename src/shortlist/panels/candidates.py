@@ -1,4 +1,4 @@
-"""Sets of judges that a search tries: all sets of a few judges, and some sets of many."""
+"""Sets of judges that a search tries: all sets if there are few judges, and some sets if there are many."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -70,7 +70,7 @@ def _columns(cases: Cases) -> Iterator[NDArray[np.int64]]:
 def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
     """Return a committee grown by votes.
 
-    Each step adds the judge with which the plurality of all members loses least.
+    Each step adds the judge that gives the plurality of all members the least loss.
     """
     members = [ranked[0]]
     judged = cases.decisions[VOTES]
@@ -89,7 +89,7 @@ def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
 
 
 def stage_sets(cases: Cases, name: str) -> list[Judges]:
-    """Return the sets of judges that can decide a stage; by confidence, one judge decides alone."""
+    """Return the sets of judges whose answers decide a stage; the rule of confidence uses single judges."""
     n = cases.n_judges
     if name == BY_CONFIDENCE:
         return [(judge,) for judge in np.flatnonzero(cases.answers.confidence.any(axis=0)).tolist()]
@@ -100,7 +100,7 @@ def stage_sets(cases: Cases, name: str) -> list[Judges]:
 
 
 def _grown_sets(cases: Cases, name: str) -> list[Judges]:
-    """Return sets grown by the most helpful judge, from the best judge and from one both good and cheap."""
+    """Return sets grown by the most helpful judge, from the best judge and from a good and cheap judge."""
     n, losses = cases.n_judges, _losses_alone(cases, name)
     mean = cases.prices.mean(axis=0)
     starts = {int(np.argmin(losses)), int(np.argmin(losses + np.max(losses) * mean / max(mean.max(), 1)))}
@@ -289,7 +289,7 @@ class Shape(NamedTuple):
 
 
 def _all_differ(answers: Heard) -> bool:
-    """Return whether no two judges answer any case alike."""
+    """Return whether all judges' answers to a case differ, in every case."""
     own = answers.words == np.arange(answers.words.shape[1])
     return bool((own | (answers.words == answers.n_classes)).all())
 

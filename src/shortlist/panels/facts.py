@@ -1,4 +1,4 @@
-"""Facts about a panel, each once, in a dict for JSON, text and page."""
+"""Facts about a panel, collected once in a dict for JSON, text and page."""
 
 import dataclasses
 import math
@@ -301,7 +301,7 @@ def _is_agreement(decision: JudgesDecision) -> bool:
 
 
 def _unequal_votes(panel: Panel, decision: JudgesDecision) -> dict[str, int] | None:
-    """Return the number of votes of each judge so far if some judge has more than one; otherwise None."""
+    """Return the number of votes of each judge so far; None if no judge has more than one vote."""
     if not isinstance(decision, JudgeVotes) or {*decision.votes} <= {1} or len(decision.judges) < 2:
         return None
     pairs = zip(decision.judges, decision.votes, strict=False)

@@ -282,7 +282,7 @@ class OutOfFold:
 
     @contextmanager
     def until(self, stopped: Callable[[], bool]) -> Iterator[None]:
-        """Stop learning within the block once `stopped` returns true, by raising LimitPassedError."""
+        """Stop learning within the block once `stopped` returns true: learning raises LimitPassedError."""
         self._stopped = stopped
         try:
             yield

@@ -79,7 +79,7 @@ class PanelObjective:
 def _share_of_class(place: int, is_class: int) -> PanelObjective:
     """Return the objective for the share of right answers in a class.
 
-    `place`: index of its errors in a candidate.
+    `place`: index of the errors of this class in a candidate.
     """
 
     def value(found: Summed, positive: Mask, _steps: int) -> float:
@@ -128,7 +128,7 @@ def measure_of(objectives: Sequence[str]) -> str:
 
 
 def led_by(measure: str) -> tuple[str, ...]:
-    """Return the objectives that have this measure."""
+    """Return the leading objectives of fronts whose panels are compared by a measure."""
     return next(names for names, one in LEADING.items() if one == measure)
 
 
@@ -233,7 +233,7 @@ class Scoring:
         return {"strata": log.truth if self.objective == BALANCED else None, "groups": log.groups}
 
     def _extremes(self) -> tuple[Floats, Floats]:
-        """Return the least and the largest loss of a case, by class for balanced accuracy."""
+        """Return the least and the largest loss of a case; for balanced accuracy, those in each class."""
         least, most = self.losses.min(axis=0), self.losses.max(axis=0)
         if self.objective == BALANCED:
             return least, most

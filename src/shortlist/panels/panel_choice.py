@@ -50,7 +50,7 @@ class PanelChoice:
     is_tested: bool = False
 
     def panel(self, point: int) -> Panel:
-        """Return the panel of a point, with the judges that it asks."""
+        """Return the panel of a point; it contains only the judges that the panel asks."""
         return _panel(self, self.found[point], self.guarantees[point] if self.guarantees else None)
 
     def values_of(self, found: Candidate) -> dict[str, float]:
@@ -101,7 +101,7 @@ def _question(choice: PanelChoice) -> Question:
 
 
 def single_found(choice: PanelChoice, judge: int) -> Candidate:
-    """Return the policy that answers as one judge does, with its costs on the training cases."""
+    """Return the policy that asks one judge and gives its answer, with its costs on the training cases."""
     cases = choice.cases
     words = cases.answers.words[:, judge]
     codes = np.where(words == cases.answers.n_classes, -1, words)

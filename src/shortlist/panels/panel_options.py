@@ -138,7 +138,7 @@ def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -
 
 
 def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:
-    """Raise BadInputError for options that need classes, if answers are open and only equality counts."""
+    """Raise BadInputError for options that need classes, if answers are open: only their equality counts."""
     why = "where answers are free text, as many truths occur only once"
     if options.decide not in {AUTO, VOTES, WEIGHTED, AGREEMENT}:
         raise BadInputError(
@@ -218,7 +218,7 @@ LEAST_ASKED = 0.95
 FINEST_SHARE = 20
 """Largest denominator of the share of measuring cases."""
 FINEST_STEPS = 10**9
-"""Number of steps of the largest price to which prices that are no decimals are rounded."""
+"""Number of steps of the largest price; prices that are no decimals are rounded to such steps."""
 LEAST_PRICE = 1e-290
 """Price below which prices count as 0."""
 
@@ -253,9 +253,9 @@ def fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
 
 
 def split_cases(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
-    """Return the training cases, the cases that measure, and the calibration cases.
+    """Return the training cases, the measuring cases, and the calibration cases of a promise if any.
 
-    Under a promise half of the cases calibrate and also measure.
+    With a promise, half of the cases are both calibration and measuring cases.
     """
     if options.demand is not None:
         half = folds_of(log, 2, options.seed)
@@ -310,7 +310,7 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
 
 
 def _in_steps(prices: NDArray[np.float64], final: float) -> tuple[NDArray[np.int64], int]:
-    """Return prices as integers, and the number of steps per unit; sums of all stay below 2^53."""
+    """Return prices in whole steps, and the number of steps per unit; the sum of all prices is below 2^53."""
     flat, times = np.append(prices.ravel(), final), np.ones(prices.size + 1)
     times[-1] = len(prices)  # a person may be asked about every case
     with np.errstate(over="ignore"):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DIGITS = 6
 """Number of significant digits of a printed number."""
 MOST_COLUMNS = 12
-"""Largest number of classes whose scores are printed; with more, the policy file answers."""
+"""Largest number of classes whose scores are printed; with more classes the policy file has to answer."""
 NO_ANSWER = "(no answer)"
 BEGINNING = (
     "Begin with step 1. Ask all judges of a step at once; then answer or go on as the step says. Answers of "

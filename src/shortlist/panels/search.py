@@ -220,7 +220,7 @@ def _fallbacks(
 
 
 def _fallback(cases: Cases, sets: tuple[Judges, Judges]) -> list[Candidate]:
-    """Return the loss and the price of a judge whose silence another judge replaces."""
+    """Return the loss and the price of a judge, and of a second judge for the cases of its silence."""
     first, second = sets
     own, other = (cases.decisions[VOTES].of(judges).decided.codes for judges in sets)
     goes_on, left = own < 0, (own < 0) & (other < 0)

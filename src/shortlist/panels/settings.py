@@ -9,7 +9,7 @@ from shortlist.errors import BadInputError
 
 @dataclass(frozen=True, kw_only=True)
 class PanelSettings:
-    """Options of panels whose values are typed as they are."""
+    """Options of panels that are plain values, such as texts and numbers."""
 
     decide: Annotated[
         str, "How answers are combined: logistic, dawid-skene, votes, weighted-votes, agreement or auto."
@@ -35,12 +35,12 @@ class PanelSettings:
         float | None,
         "Share of the cases in the hold-out set; by default 0.25, or 0 with at most 20,000 cases.",
     ] = None
-    """From 0.05 to 0.5; see :func:`shortlist.panels.panel_options.all_choose`."""
+    """Share from 0.05 to 0.5; see :func:`shortlist.panels.panel_options.all_choose`."""
 
     def check(self) -> None:
         """Refuse bad values.
 
-        Raises BadInputError for the first.
+        Raises BadInputError for the first bad value.
         """
         from shortlist.panels.decisions import MISSING, TIES, VOTE_RULES  # late, as help needs no kernels
         from shortlist.panels.learning import LEARNERS

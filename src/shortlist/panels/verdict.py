@@ -111,7 +111,7 @@ class Verdict:
 
     @property
     def rule(self) -> RuleVerdict:
-        """Verdict between the panel and the judge, and how sure it is."""
+        """Verdict between the panel and the judge, and the certainty of the verdict."""
         if not self.within_limits:
             return RuleVerdict(Word.UNRIVALLED, takes_first=True)
         if self.is_judge:  # by itself, also where others chosen on parts of the cases are worse
@@ -336,7 +336,7 @@ def chosen_alike(choice: PanelChoice, point: int, part: PanelChoice) -> int:
 
 
 def price_in(choice: PanelChoice, point: int, part: PanelChoice) -> int:
-    """Return the mean price of a point as a sum over another choice's training cases, in its steps."""
+    """Return a point's mean price times the number of cases of another choice, in steps of that choice."""
     mean = choice.found[point].price / (len(choice.chosen.truth) * choice.steps)
     return int(mean * len(part.chosen.truth) * part.steps * (1 + 1e-9))
 
@@ -442,7 +442,7 @@ def _constant(
 
 
 def one_answer(choice: PanelChoice, log: AnswerLog, scoring: Scoring) -> tuple[str, Floats]:
-    """Return the class with the least loss as the answer to every training case, and its losses on a log."""
+    """Return the best constant answer to all training cases, and the losses of this answer on a log."""
     losses = choice.scoring(choice.chosen).losses[:-1, choice.chosen.truth].mean(axis=1)
     code = int(losses.argmin())
     return choice.chosen.classes[code], np.asarray(scoring.losses[code, log.truth])

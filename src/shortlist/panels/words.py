@@ -54,7 +54,7 @@ NO_JUDGE = "no judge"
 
 
 def _changed(panel: Panel, stage: Stage) -> str:
-    """Return words for a stage of one judge whose answer learned scores may overrule; otherwise empty."""
+    """Return words for a stage of one judge if learned scores may overrule its answer; otherwise empty."""
     decision = stage.decision
     if not isinstance(decision, ScoreTable) or len(decision.judges) != 1:
         return ""

@@ -214,7 +214,7 @@ def _log_of(
 
 
 def _why_scores_alone(frame: "pd.DataFrame", *, knows_classes: bool) -> str:
-    """Return the reason why only scores decide which answers are right.
+    """Return the reason if only scores decide which answers are right.
 
     Empty if the truth decides, or if there is no score.
     """

@@ -269,7 +269,7 @@ def _on_platform(place: str, line: Row, columns: LogColumns) -> Row:
 
 
 def _take_event(row: Row, kind: str, data: Row, columns: LogColumns) -> None:
-    """Add the facts of an event to a sample; the first known value of each is kept."""
+    """Add the facts of an event to a sample; a fact that is known already stays."""
     row["features"] = data | row["features"]
     answer = columns.answer or ("picked" if data.get("picked") is not None else "sampled")
     if data.get(answer) is not None and (kind != "sampling" or row.get("answer") is None):

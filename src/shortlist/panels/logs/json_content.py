@@ -100,7 +100,9 @@ def _loaded(text: str, odd: Counter[str]) -> Any:
 
 
 MOST_DIGITS = 4000
-"""Number of digits above which integers stay texts; Python by default refuses more than 4,300."""
+"""Largest number of digits of an integer; longer integers stay texts. Python by default refuses more than
+4,300.
+"""
 
 
 def oddity_notes(name: str, odd: Mapping[str, int]) -> list[str]:
@@ -172,7 +174,7 @@ def objects(source: str, values: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def short(value: Any) -> str:
-    """Return a value for messages; a long one is cut."""
+    """Return a value as text for messages; a long value is cut."""
     text = repr(value)
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
@@ -183,7 +185,7 @@ def listed(values: Iterable[Any], *, most: int = MOST_IN_MESSAGE) -> str:
 
 
 MOST_SHOWN = 60
-"""Number of letters of a value that a message shows."""
+"""Largest number of letters of a value in a message."""
 
 
 def plain(value: Any) -> Any:

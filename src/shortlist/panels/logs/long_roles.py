@@ -196,7 +196,7 @@ def has_fractions(column: "pd.Series[Any]") -> bool:
 
 
 def may_hold_words(column: "pd.Series[Any]") -> bool:
-    """Return whether a column may hold answers; times and fractions are none."""
+    """Return whether a column may hold answers; times and fractions are no answers."""
     return column.dtype.kind not in "mM" and not has_fractions(column)
 
 

@@ -1,4 +1,4 @@
-"""Answers and truths of logs that are compared as numbers."""
+"""Conversion of answers and truths in logs to numbers, so that they are compared as numbers."""
 
 import math
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ def _texts(column: "pd.Series[Any]") -> list[str]:
 
 
 def holds_numbers(table: "pd.DataFrame", names: Sequence[str]) -> bool:
-    """Return whether one of some columns has numbers as at least half of its different labels."""
+    """Return whether at least half of the different labels in one of the columns are numbers."""
     for name in names:
         told = table[name].dropna()
         different, numbers = _different(told)
@@ -113,7 +113,7 @@ def _number(source: str, name: str, cell: str, agreed: str | None) -> int | floa
 
 
 MOST_DIGITS = 300
-"""Number of digits above which numbers among labels stay texts."""
+"""Largest number of digits of a number among labels; longer numbers stay texts."""
 
 
 def _value(plain: str) -> int | float:
@@ -169,7 +169,7 @@ MOST_PAIRED = 500
 
 
 def _comes_near(misses: NDArray[np.float64], near: float) -> bool:
-    """Return whether a judge is mostly wrong, and mostly by less than `near`."""
+    """Return whether a judge is wrong in most cases, and mostly by less than `near`."""
     wrong = misses[misses > 0]
     return 2 * len(wrong) > len(misses) and len(wrong) >= FEWEST_MISSES and bool(np.median(wrong) < near)
 

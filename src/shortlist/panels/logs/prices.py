@@ -19,7 +19,7 @@ from shortlist.tables.learning import read_table
 
 INPUT_PRICE, OUTPUT_PRICE = "input_cost_per_token", "output_cost_per_token"
 CACHED_PRICE, WRITTEN_PRICE = "cache_read_input_token_cost", "cache_creation_input_token_cost"
-"""Names of LiteLLM's fields for the prices of a token read from the cache and of one written to it."""
+"""Names of LiteLLM's fields for the price of a token read from the cache, and of a token written to it."""
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def _seconds(milliseconds: Any) -> Any:
 
 
 def _provider(place: str, result: Row) -> tuple[str, str]:
-    """Return the label of the provider, or else its name; then return its name."""
+    """Return the label of the provider (without a label, its name), and the name of the provider."""
     provider = result.get("provider")
     parts = provider if isinstance(provider, dict) else {"id": provider}
     name = parts.get("id") or parts.get("label")
@@ -212,7 +212,7 @@ def promptfoo_table(name: str, content: bytes, notes: list[str]) -> list[Row] | 
 
 
 def _outputs(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the indices of the columns of outputs; empty if no column is surely one."""
+    """Return the indices of the columns of outputs; empty if it is open which columns are outputs."""
     found, is_sure = [], False
     for place, title in enumerate(header):
         names = _parts(header, place)
@@ -284,7 +284,7 @@ SUCCESS = {"PASS": True, "FAIL": False}
 
 
 def _named(title: str) -> tuple[str, str]:
-    """Return the provider and the prompt of a column of outputs; a title without provider gives both."""
+    """Return the provider and the prompt in a column's title; a title without provider stands for both."""
     found = OUTPUT.fullmatch(title)
     return (found[1], found[2]) if found else (title, title)
 
@@ -294,7 +294,7 @@ def promptfoo_table_records(
 ) -> Records:
     """Return the records of a table's results, which have no assertions.
 
-    The truth is the named variable, or one with a usual name of truths.
+    The truth is the named variable, or a variable with a usual name of truths.
     """
     if columns.target is None:
         small = {name.strip().casefold(): name for name in results[0]["vars"]}

@@ -217,7 +217,7 @@ def records_of(
 
 
 def check_dropped(judges: set[str], columns: Sequence[str], names: Sequence[str]) -> None:
-    """Raise BadInputError if a name to drop is no judge and no column of a file, or all judges would go."""
+    """Raise BadInputError if a name to drop is neither judge nor column, or if no judge would be left."""
     wrong = [name for name in names if name not in judges and name not in columns]
     if wrong:
         known = list(dict.fromkeys([*sorted(judges), *columns]))

@@ -11,7 +11,7 @@ from shortlist.panels.logs.records import KNOWN_COLUMNS, Records, called
 ENDINGS = (
     ".gz", ".bz2", ".xz", ".zip", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx",
 )  # fmt: skip
-"""Endings of files that are left out of their names."""
+"""Endings that are removed from the names of files."""
 
 
 def file_names(paths: Sequence[str | Path]) -> list[str]:

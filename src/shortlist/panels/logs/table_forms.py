@@ -337,7 +337,7 @@ CROWDS = {
         lambda _, name: name.startswith("Answer."),
     ),
 }  # fmt: skip
-"""Crowd platforms by name; of Label Studio the exports in CSV and JSON-MIN."""
+"""Crowd platforms by name; for Label Studio, its exports in CSV and JSON-MIN."""
 
 
 def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tuple[str, dict[str, str]]:

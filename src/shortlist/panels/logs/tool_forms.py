@@ -32,7 +32,7 @@ from shortlist.panels.logs.records import LogColumns, Records
 from shortlist.tables.files import ZIP, unpacked
 
 Reader = Callable[[str, Any, LogColumns, list[str]], Records]
-"""Function from the content of a file to records; its list receives notes."""
+"""Function that reads records: from the name of a file, its content, columns, and a list that gets notes."""
 
 
 USUAL_ROLES = ("answer", "target")

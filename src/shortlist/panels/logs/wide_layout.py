@@ -260,7 +260,7 @@ def _are_same(table: "pd.DataFrame", names: Sequence[str]) -> bool:
 def _refuse_rows_of_answers(
     source: str, table: "pd.DataFrame", ids: Sequence[str], names: Sequence[str], target: str | None
 ) -> None:
-    """Raise BadFileError for a table whose rows may be answers: cases repeat, each with several judges."""
+    """Raise BadFileError for a table whose rows may be answers: cases repeat, each with different judges."""
     truths = set() if target is None else words_of(table[target])
     keys = [name for name in names if not (truths & words_of(table[name]) or has_fractions(table[name]))]
     for case in ids or keys:

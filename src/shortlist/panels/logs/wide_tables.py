@@ -95,7 +95,7 @@ def _tell(source: str, layout: Layout, notes: list[str]) -> None:
 
 
 def tell_first(notes: list[str], form: str) -> None:
-    """Add a note on the form of a file before all other notes, but after the forms of other files."""
+    """Add a note on the form of a file: after such notes on other files, but before all further notes."""
     notes.insert(sum(": read as one row " in note for note in notes), form)
 
 
@@ -110,7 +110,7 @@ def note_unused(source: str, names: Sequence[str], notes: list[str]) -> None:
 
 
 MOST_WORDS = 20
-"""Largest number of different words of a column of answers without any word of the truth."""
+"""Largest number of different words in a column of answers that has no word of the truth."""
 
 
 def _check_words(source: str, table: "pd.DataFrame", target: str, layout: Layout) -> None:
