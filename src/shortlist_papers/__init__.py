@@ -1,6 +1,6 @@
-"""Experiments of the papers run again, their opponents, and comparisons of methods.
+"""Experiments of the papers run again, opponents of the papers' methods, and comparisons of methods.
 
-The library needs none of them.
+The library does not use this package.
 """
 
 from shortlist._lazy import lazy_package

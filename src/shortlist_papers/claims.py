@@ -1,4 +1,4 @@
-"""Claims of a paper, and the finding of our rows on each: one list for each paper, and one rule.
+"""Claims of a paper, and the finding of our rows on each claim: one list for each paper, and one rule.
 
 A claim has one part or several, such as one per set for "on all sets", and each part is judged by one of the
 functions here. No limit was chosen by looking at rows: limits are the paper's own figures, an interval at 95
@@ -26,13 +26,14 @@ TOO_FEW = "not at this scale"
 """Word in place of a verdict if rows lack the units of a claim."""
 
 UNKNOWN = "We do not know why."
-"""Reason for a claim that does not hold if no experiment explains it."""
+"""Reason for a claim that does not hold where no experiment explains the failure."""
 
 UNSURE = "These rows are too few to leave out chance."
-"""Reason if chance may explain each part that does not hold."""
+"""Reason for a claim where chance may explain each part that does not hold."""
 
 OTHER = "Ours is another figure."
-"""Reason if all parts point the paper's way, and no experiment explains the smaller effect."""
+"""Reason for a claim whose parts all point the paper's way, where no experiment explains the smaller effect.
+"""
 
 RULE = (
     "A claim holds if all its parts point the way that the paper says and each is sure, holds in "
@@ -55,13 +56,13 @@ class Part:
     same: bool
     """Whether the rows point the paper's way."""
     sure: bool = True
-    """Whether that is beyond chance, and reaches the paper's figure if it prints one."""
+    """Whether the direction is beyond chance, and the paper's figure is reached if the paper prints one."""
     chance: bool = False
     """Whether only chance may keep the part from holding."""
 
 
 def facts(flags: Iterable[Any]) -> tuple[Part, ...]:
-    """Return a part for each counted thing, such as a set, that was not sampled."""
+    """Return a part for each counted thing, such as a set; the things are all there are, not a sample."""
     return tuple(Part(bool(flag)) for flag in flags)
 
 
@@ -86,7 +87,7 @@ def below(values: Any, limit: float = 0.0, overlap: float = 0.0) -> Part:
 
 
 def figure(values: Any, printed: float, nothing: float, overlap: float = 0.0) -> Part:
-    """Judge a printed mean. `nothing`: value without any effect, such as an equal share.
+    """Judge a printed mean; `nothing`: value without any effect, such as an equal share.
 
     A single value is sure if it has the printed digits.
 
@@ -190,7 +191,7 @@ class Need:
     group.
     """
     largest: bool = False
-    """Whether the largest value counts, instead of the number of values."""
+    """Whether the largest value of the column counts; false: the number of different values."""
 
     def found(self, rows: "pd.DataFrame") -> float:
         """Return the number, or the largest value, in the rows; 0 without such rows.
@@ -235,14 +236,14 @@ class ClaimFinding:
 
     @property
     def verdict(self) -> str:
-        """Verdict by the parts: see :data:`RULE`."""
+        """Verdict that follows from the parts: see :data:`RULE`."""
         if not self._lacking:
             return HOLDS
         return IN_PART if any(part.same for part in self.parts) else FAILS
 
     @property
     def reason(self) -> str:
-        """Reason why not all parts hold: an experiment, or chance; empty if all hold."""
+        """Reason why not all parts hold: an experiment, or chance; empty if all parts hold."""
         if not self._lacking:
             return ""
         silent = OTHER if all(part.same for part in self._lacking) else UNKNOWN
@@ -258,7 +259,7 @@ Arguments = ParamSpec("Arguments")
 
 
 class PaperRows:
-    """Rows of a paper by kind, with all results of methods marked :func:`once`."""
+    """Rows of a paper by kind, with the results of all methods marked :func:`once`."""
 
     def __init__(self, rows: "pd.DataFrame") -> None:
         self._kinds = {str(kind): part for kind, part in rows.groupby("kind")} if "kind" in rows else {}
@@ -267,7 +268,7 @@ class PaperRows:
 
     @classmethod
     def of(cls, rows: "pd.DataFrame | Self") -> Self:
-        """Return rows as :class:`PaperRows`; rows that are one already are returned unchanged."""
+        """Return rows as :class:`PaperRows`; rows of this class are returned unchanged."""
         return rows if isinstance(rows, cls) else cls(cast("pd.DataFrame", rows))
 
     def of_kind(self, kind: str, **wanted: Any) -> "pd.DataFrame":
@@ -309,24 +310,26 @@ class PaperClaim:
     paper: str
     """Figure of the paper; empty without one."""
     judge: Callable[[Any], ClaimFinding]
-    """Function from rows to the finding; raises :class:`UnmeasuredError` if they lack a quantity."""
+    """Function from rows to the finding; raises :class:`UnmeasuredError` if the rows lack a quantity."""
     missing: str = ""
-    """Reason why it is never measured; empty: only that the rows lack it."""
+    """Reason why the claim is never measured; empty: the only possible reason is that the rows lack a
+    quantity.
+    """
     read: Callable[[Any], Any] = _as_they_are
-    """Function from rows to the judge's input. It returns its input unchanged if that is converted, so that
-    claims share it.
+    """Function from rows to the judge's input. Converted input is returned unchanged, so that claims share
+    it.
     """
     needs: tuple[Need, ...] = ()
     """Extents of rows that a verdict needs."""
     scale: str = "medium"
-    """Smallest scale with this extent."""
+    """Name of the smallest scale whose rows have the needed extent."""
 
     def lacking(self, rows: "pd.DataFrame") -> str:
         """Return the first missing extent of rows in words; empty if none is missing."""
         return next(filter(None, (need.lacking(rows) for need in self.needs)), "")
 
     def finding(self, rows: Any) -> ClaimFinding | None:
-        """Return the finding of rows, or of :attr:`read` on them; None if they lack a quantity."""
+        """Return the finding on the rows, after :attr:`read`; None if the rows lack a quantity."""
         try:
             return self.judge(self.read(rows))
         except UnmeasuredError:

@@ -22,13 +22,13 @@ FOLD = ("dataset", "repeat", "fold")
 """Columns that identify a fold of a cross-validation over several tables."""
 
 TEN_FOLDS = 1 / 9
-"""Number of test rows in one of ten folds over that of its training rows: the overlap of :func:`margin`."""
+"""Number of test rows over the number of training rows in one of ten folds: the overlap of :func:`margin`."""
 
 
 def complete(
     results: "pd.DataFrame", methods: Sequence[str] | None = None, *, units: Sequence[str] = FOLD
 ) -> "pd.DataFrame":
-    """Return the rows of some methods, by default all, on units in which every one of them was measured."""
+    """Return the rows of some methods, by default all, on units in which each of these was measured."""
     names = set(results["method"] if methods is None else methods)
     part = results[results["method"].isin(names)]
     return part[part.groupby(list(units))["method"].transform("nunique") == len(names)]
@@ -52,9 +52,9 @@ def side_by_side(results: "pd.DataFrame", measures: Sequence[str]) -> "pd.DataFr
 def margin(values: Any, overlap: float = 0.0) -> float:
     """Return the 95 % margin of a mean: Student's quantile times the standard error; NaN for one value.
 
-    `overlap`: for values on splits that share rows, the number of test rows over that of the other rows,
-    which is added to 1/n in the variance of the mean (:cite:t:`Nadeau2003`); 1 gives the margin of one
-    further value.
+    `overlap`: for values on splits that share rows, the ratio of the number of test rows to the number of
+    other rows. The ratio is added to 1/n in the variance of the mean (:cite:t:`Nadeau2003`); 1 gives the
+    margin of one further value.
 
     >>> round(margin(np.array([1.0, 2.0, 3.0])), 3), round(margin(np.array([1.0, 2.0, 3.0]), 1 / 3), 3)
     (2.484, 3.513)
@@ -99,8 +99,8 @@ def rank_folds(results: "pd.DataFrame") -> "pd.DataFrame":
     descriptive and no test; over several tables use :func:`rank_methods`. Raises BadInputError if no fold
     holds every method.
 
-    `results`: result of :func:`compare_methods`. If it has a column ``within_limit``, methods with false in
-    some fold have no rank, and come last.
+    `results`: result of :func:`compare_methods`. If it has a column ``within_limit``, a method with false in
+    some fold has no rank, and comes last.
 
     One row per method with the columns ``rank``, ``accuracy``, ``accuracy_deviation``, ``balanced_accuracy``,
     ``size``, ``seconds``, with prices ``cost``, and ``n_folds``.
@@ -131,7 +131,7 @@ class RankTest:
     """Test of differences between methods over tables (:cite:t:`Demsar2006`)."""
 
     mean_ranks: dict[str, float]
-    """Mean rank of every method, best first; 1 is best, ties share their mean rank."""
+    """Mean rank of every method, best first; rank 1 is best, and tied methods share their mean rank."""
     n_tables: int
     """Number of ranked tables."""
     chi_square: float
@@ -143,7 +143,7 @@ class RankTest:
     alpha: float
     """Level of the critical difference."""
     critical_difference: float
-    """Least difference of mean ranks at which methods differ (Nemenyi)."""
+    """Least difference of mean ranks at which two methods differ (Nemenyi)."""
 
 
 def rank_methods(results: "pd.DataFrame", *, metric: str = "accuracy", alpha: float = 0.05) -> RankTest:

@@ -73,9 +73,9 @@ def product_comparison_parts(comparison: "Comparison") -> Parts:
 
 
 def joint_picks(fronts: Mapping[str, Front], joint: Front) -> list[tuple[str, Pick, str]]:
-    """Return the points that the usual rules pick from the joint front.
+    """Return the points that the default rules pick from the joint front.
 
-    Each comes with the first front that has it.
+    Each point comes with the first front that has the point.
     """
     if not len(joint):
         return []

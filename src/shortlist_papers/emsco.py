@@ -69,9 +69,8 @@ if TYPE_CHECKING:
 
 RUN_SECONDS = {"pima": 0.8, "heart": 0.9, "credit": 1.5}
 TRUTH_SECONDS = {"pima": (0.2, 0.2, 0.3), "heart": (0.2, 0.3, 0.5), "credit": (0.8, 1.0, 2.7)}
-"""Approximate seconds of complete fronts of k = 2, 3, 4 stages.
-
-Beside them stand those of 500 generations by the rules as printed.
+"""Approximate seconds of the complete fronts of k = 2, 3, 4 stages, and of 500 generations by the printed
+rules.
 """
 
 PLAIN = ("heart", "credit")
@@ -87,13 +86,13 @@ class EmscoSize:
     splits: int
     """Number of splits of every set whose fronts are counted."""
     plain_splits: int
-    """Number of splits with the seeds 0, 1, ... on each of which one run is compared with the front, k =
-    4.
+    """Number of splits with the seeds 0, 1, ... for k = 4; on each split one run is compared with the
+    complete front.
     """
     seeds: int
     distinct_seeds: int
     generations: int
-    """Numbers of runs for Figure 7, by the rules as printed and by the distinct ones, and their
+    """Numbers of runs for Figure 7, by the printed rules and by the distinct rules, and number of
     generations.
     """
     levels: tuple[float, ...]
@@ -123,7 +122,8 @@ SIZES = {
     ),
     "paper": PAPER_SIZE,
 }  # fmt: skip
-"""Extent of each scale. At scale medium all but the comparison on new rows is as printed."""
+"""Extent of each scale. At scale medium everything except the comparison on new rows has the paper's extent.
+"""
 
 
 def size_of(extent: Extent) -> EmscoSize:
@@ -212,7 +212,10 @@ def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = Non
 
 
 def _run_units(folder: Path | None, extent: Extent, size: EmscoSize, sets: Sequence[str]) -> list[Unit]:
-    """Return a unit for each run of Figure 7, seed by seed, so that panels of a stopped run are alike."""
+    """Return a unit for each run of Figure 7, seed by seed.
+
+    If a reproduction is stopped, all panels then have about as many runs.
+    """
     if not extent.wants("figure-7"):
         return []
     return [
@@ -263,7 +266,7 @@ def _plain_units(folder: Path | None, extent: Extent, size: EmscoSize, there: Se
 
 
 def _run_seconds(name: str, stages: int, rules: str, seed: int, generations: int) -> float:
-    """Return the approximate seconds of a run; the first one also finds the complete front."""
+    """Return the approximate seconds of a run; the first run also finds the complete front."""
     run = RUN_SECONDS[name] * generations / 500 * (2 if rules == "distinct" else 1)
     return run + (TRUTH_SECONDS[name][stages - 2] if not seed and rules == "paper" else 0.0)
 
@@ -281,7 +284,7 @@ def _figures_of(name: str) -> tuple[str, ...]:
 
 @functools.cache
 def _compiled() -> None:
-    """Search once on a small table, so that no measured time includes compiling."""
+    """Run one search on a small table, so that no measured time includes compilation."""
     import pandas as pd
 
     rng = np.random.default_rng(0)
@@ -329,8 +332,8 @@ def measure_recall(
     """Return the number of points of the complete front that one run of evolution finds; empty if stopped.
 
     The row has the numbers of chromosomes (c) and of objective vectors (p) of the front that the population
-    holds after the generations of Figure 7, and whether the first curve ever falls. Its seconds begin before
-    the table is split, as a run fits the subsets that it needs itself.
+    holds after the generations of Figure 7, and whether the first curve ever falls. The seconds begin before
+    the table is split, as a run fits the subsets that it needs.
     """
     _compiled()
     truth, begun = _truth(folder, name, stages), processor_seconds()

@@ -24,9 +24,9 @@ claim = partial(PaperClaim, read=EmscoRows.of)
 
 
 def _splits(*names: str) -> tuple[Need, ...]:
-    """Return the need of enough plain splits of each set.
+    """Return the need of enough plain splits of each set; without names, of all four sets.
 
-    By default all four, which the small scale lacks.
+    The small scale lacks these splits.
     """
     where = {"kind": "opponents", "set": names or ALL, "method": METHODS}
     return (
@@ -77,7 +77,7 @@ LOSS = 2.72
 
 
 def _best(measure: str, one: str, sign: str, *others: str) -> Check:
-    """Return a comparison of a method with the best of several others."""
+    """Return the comparison of a method with the best of several other methods."""
     return measure, one, sign, tuple(other for other in others if other != one)
 
 
@@ -212,4 +212,4 @@ CLAIMS = (
           **NEED_STAGES),
     *_SETS,
 )  # fmt: skip
-"""Claims of the abstract, the sections, the captions and the conclusion; those on single sets come last."""
+"""Claims of the abstract, the sections, the captions and the conclusion; claims on single sets come last."""

@@ -29,16 +29,16 @@ def keeps(rows: EmscoRows) -> ClaimFinding:
 
 
 def held_shares(part: "pd.DataFrame") -> "pd.Series[float]":
-    """Return the share of the front's chromosomes that each run holds at its end, in per cent."""
+    """Return the share of the front's chromosomes in the last generation of each run, in per cent."""
     held = part[[name for name in part if str(name)[:1] == "c" and str(name)[1:].isdecimal()]]
     columns = sorted(held.columns[held.notna().any()], key=lambda name: int(str(name)[1:]))
     return 100 * part[columns[-1]].astype(float) / part["assignments"].astype(float)
 
 
 def share(rows: EmscoRows, name: str, printed: float, *, at_least: bool = False) -> ClaimFinding:
-    """Judge the share of a complete front that runs find on plain splits; the paper's is of one split.
+    """Judge the share of a complete front that runs find on plain splits; the paper has one split.
 
-    `at_least`: the paper says "over".
+    `at_least`: whether the paper says "over".
     """
     plain = needed(rows.of_kind("split", set=name))
     shares = held_shares(plain)
@@ -61,7 +61,10 @@ def share(rows: EmscoRows, name: str, printed: float, *, at_least: bool = False)
 
 
 def _filled(plain: "pd.DataFrame") -> str:
-    """Return a sentence that full elites end runs early; empty if they do not, or chance may explain it."""
+    """Return a sentence that full elites end runs early.
+
+    The sentence is empty if runs do not end early, or chance may explain the early ends.
+    """
     from scipy.stats import mannwhitneyu
 
     full, shares = plain["filled"].astype(bool), held_shares(plain)
@@ -80,7 +83,7 @@ def _filled(plain: "pd.DataFrame") -> str:
 def several_optima(rows: EmscoRows) -> ClaimFinding:
     """Judge whether a run holds globally optimal chromosomes on every plain split, one part per split.
 
-    The panels of Figure 7 are of chosen splits: they are reported, and do not count.
+    The panels of Figure 7 are of chosen splits: these splits are reported, and do not count.
     """
     plain = needed(rows.of_kind("split"))
     told, why = [], []
@@ -103,7 +106,7 @@ def several_optima(rows: EmscoRows) -> ClaimFinding:
 
 
 def sizes(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether the printed sizes are those of the chosen split, or within the range of our splits."""
+    """Judge whether the printed sizes equal those of the chosen split, or are in the range of our splits."""
     part = needed(rows.of_kind("front"))
     parts = []
     for (name, stages), own in part.groupby(["set", "stages"], sort=False):
@@ -174,7 +177,7 @@ def _shared(part: "pd.DataFrame") -> str:
 
 
 def minutes(rows: EmscoRows, kind: str, low: float, high: float) -> ClaimFinding:
-    """Judge the processor minutes of a run by the printed rules, or of fronts of one split each."""
+    """Judge the processor minutes of runs by the printed rules, or of fronts of one split each."""
     part = rows.of_kind(kind, **({"split": 0} if kind == "front" else {"rules": "paper"}))
     part = needed(part[part["processor_s"].notna()] if "processor_s" in part else part.iloc[:0])
     values = part["processor_s"].astype(float) / 60
@@ -195,7 +198,7 @@ def _by_set(part: "pd.DataFrame") -> str:
 
 
 def _looked(part: "pd.DataFrame") -> str:
-    """Return words on the numbers of measured and of all assignments, and of measured ones per second."""
+    """Return in words the numbers of measured and of all assignments, and of measured ones per second."""
     looked, seconds = float(part["looked"].sum()), float(part["processor_s"].sum())
     spaces = sum(
         space_size(len(preset(str(name)).cost_classes), int(stages))
@@ -208,7 +211,7 @@ def _looked(part: "pd.DataFrame") -> str:
 
 
 def landscape(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether random assignments of high accuracy alone cost less than those of high coverage alone."""
+    """Judge whether random assignments chosen by accuracy alone cost less than those by coverage alone."""
     part = rows.of_kind("landscape")
     needed(len(part) > 2)
     accuracy, coverage, n = (part[name].astype(float) for name in ("accuracy", "coverage", "n"))

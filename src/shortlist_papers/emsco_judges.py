@@ -38,14 +38,15 @@ CLASSES = {"synthetic30": 3}
 """Number of classes of sets with more than two."""
 
 Check: TypeAlias = tuple[str, str, str, str | tuple[str, ...] | float]
-"""Measure, method, ``<``, ``>`` or ``=``, and another method, the best of several, or per cent.
+"""Comparison: measure, method, ``<``, ``>`` or ``=``, and its rival: a method, the best of several, or per
+cent.
 
-Or an empty measure, a method, ``dominates``, and another method.
+For dominance: an empty measure, a method, ``dominates``, and another method.
 """
 
 
 def checked(methods: "Mapping[str, pd.DataFrame]", name: str, check: Check) -> Part:
-    """Judge one comparison on one set, by its splits."""
+    """Judge one comparison of methods on one set, by the set's splits."""
     measure, one, sign, other = check
     if sign == "dominates":
         own = {objective: under if objective == "cost" else over for objective in OBJECTIVES}
@@ -65,7 +66,7 @@ def checked(methods: "Mapping[str, pd.DataFrame]", name: str, check: Check) -> P
 
 
 def _rival(methods: "Mapping[str, pd.DataFrame]", check: Check) -> str | float:
-    """Return the rival of a method: of several methods the best."""
+    """Return the rival in a comparison; of several methods the best one."""
     measure, _, sign, other = check
     if not isinstance(other, tuple):
         return other
@@ -213,14 +214,14 @@ MEANS = {
     "accuracy": lambda methods, one: methods[SINGLE]["accuracy"] - methods[one]["accuracy"],
     "speed": lambda methods, one: 100 * methods[SINGLE]["cost"] / methods[one]["cost"].clip(lower=1e-9) - 100,
 }  # fmt: skip
-"""Functions for the means in the text, in per cent on each split.
+"""Functions that return a mean of the text for each split, in per cent.
 
-They are of answered rows, lost rows, accuracy lost against Single-Stage, and gained speed.
+The quantities are answered rows, lost rows, accuracy lost against Single-Stage, and gained speed.
 """
 
 
 def mean_over_sets(found: Measured, what: str, method: str = EMSCO_NAME) -> "pd.Series[float]":
-    """Return a mean over all four sets, for each split that all of them have.
+    """Return a mean over all four sets, for each split that all sets have.
 
     The paper prints one such value, from one split of each set.
     """
@@ -234,7 +235,7 @@ def mean_over_sets(found: Measured, what: str, method: str = EMSCO_NAME) -> "pd.
 def mean_of_sets(rows: EmscoRows, what: str, printed: float, method: str = EMSCO_NAME) -> ClaimFinding:
     """Judge a printed mean over all four sets.
 
-    Without effect is 0 lost or gained, or half of the rows answered.
+    The value without effect is 0 for losses and gains, and half of the rows for answered rows.
     """
     found = rows.measured()
     values = mean_over_sets(found, what, method)
@@ -249,9 +250,9 @@ def mean_of_sets(rows: EmscoRows, what: str, printed: float, method: str = EMSCO
 
 
 def _answering(found: Measured, values: "pd.Series[float]", method: str, unit: str) -> str:
-    """Return words on the mean over splits on which a method answers rows of every set.
+    """Return the mean over splits on which a method answers rows of every set, in words.
 
-    They are empty if these are all splits.
+    The words are empty if these are all splits.
     """
     silent = {
         name: methods[method].index[methods[method]["coverage"] == 0].intersection(values.index)
@@ -281,7 +282,7 @@ def threshold(rows: EmscoRows) -> ClaimFinding:
 def comparable(rows: EmscoRows, most: float) -> ClaimFinding:
     """Judge EMSCO's loss of accuracy against one stage with all features.
 
-    It must be no more than the paper's mean.
+    The loss must be no more than the paper's mean loss.
     """
     found = needed(rows.measured())
     lost = {name: less(methods, SINGLE, EMSCO_NAME, "accuracy") for name, methods in found.items()}
@@ -320,7 +321,7 @@ def excused(rows: EmscoRows) -> ClaimFinding:
 
 
 def strong_sums(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether EMSCO's sum is above the median of its opponents', set by set and split by split."""
+    """Judge whether EMSCO's sum is above the median of its opponents' sums, set by set and split by split."""
     found = needed(rows.measured())
     parts, told, why = [], [], []
     for name, methods in found.items():
@@ -370,7 +371,7 @@ def association(rows: EmscoRows) -> ClaimFinding:
 
 
 def early(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether a feature of the greatest cost class is bought before the mean stage of all others."""
+    """Judge whether a feature of the highest cost class is bought before the other features' mean stage."""
     told, parts, n = [], [], 0
     for name, stages in rows.stages().items():
         greatest = stages["class"] == stages["class"].max()
@@ -424,7 +425,7 @@ def thresholds(rows: EmscoRows) -> ClaimFinding:
 
 
 def confident_answers(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether the share of right answers reaches the threshold, by the answered rows."""
+    """Judge whether the share of right answers among the answered rows reaches the threshold."""
     part = rows.of_kind("thresholds").sort_values("level") if len(rows.of_kind("thresholds")) else None
     part = needed(part)
     needed("rows" in part)

@@ -1,4 +1,4 @@
-"""Figures printed in the text of :cite:t:`Hamilton2022`, beside ours with the interval of one split."""
+"""Figures printed in the text of :cite:t:`Hamilton2022`, and our figures with the interval of one split."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PrintedFigure:
-    """Figure of the text, and our values on single splits."""
+    """Figure printed in the text, and our values on single splits."""
 
     panel: str
     """Measure with its unit."""
@@ -104,7 +104,7 @@ def printed_figures(rows: "pd.DataFrame") -> list[ResultTable]:
 
 
 def _lines(panel: str, figures: list[PrintedFigure]) -> tuple[PaperLine, PaperLine]:
-    """Return the paper's points, and ours with their intervals, at the positions 0, 1 and so on."""
+    """Return the paper's points, and our points with their intervals, at the positions 0, 1 and so on."""
     names = tuple(one.name for one in figures)
     theirs = tuple((float(place), one.printed) for place, one in enumerate(figures))
     ours, band = [], []

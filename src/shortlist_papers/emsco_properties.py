@@ -45,9 +45,9 @@ def every_assignment(n_features: int, max_stages: int) -> NDArray[np.int8]:
 
 
 def measure_growth(*, budget: Budget) -> Rows:
-    """Return rows with the number of stage assignments, listed and by Eqs.
+    """Return rows with the number of stage assignments, counted from a list and by the formula.
 
-    1 and 2, and its ratio to k^n (Theorem 1).
+    The formula is that of Eqs. 1 and 2. The rows also have the ratio of the number to k^n (Theorem 1).
     """
     del budget  # a second of work
     found: Rows = []
@@ -77,8 +77,8 @@ def brute_force_ranks(merits: NDArray[np.float64]) -> NDArray[np.int64]:
 def broken_pairs(ranks: NDArray[np.int64], norms: NDArray[np.float64], fitness: NDArray[np.float64]) -> int:
     """Return the number of pairs that break Property 2.
 
-    A pair breaks it if the higher rank, or within a rank the larger norm, lacks the larger fitness. Norms
-    that differ by less than rounding are equal.
+    In a pair with different ranks, the higher rank must have the larger fitness; within a rank, the larger
+    norm must have the larger fitness. Norms that differ by less than rounding are equal.
     """
     higher = ranks[:, None] > ranks[None, :]
     larger = (ranks[:, None] == ranks[None, :]) & (norms[:, None] > norms[None, :] * (1 + 1e-12))
@@ -107,7 +107,7 @@ def measure_selection(folder: Path | None, name: str, options: EmscoOptions, *, 
 def measure_fittest(folder: Path | None, name: str, stages: int, *, budget: Budget) -> Rows:
     """Return a row on the fittest of all assignments (Property 3).
 
-    It has the number of assignments that dominate the fittest one.
+    The row has the number of assignments that dominate the fittest one.
     """
     problem = paper_problem(folder, name, max_stages=stages).problem
     problem.decisions.subclassifiers.budget = budget

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 EMSCO_NAME, SINGLE = "EMSCO", "Single-Stage"
 BUDGETED = ("GM*", "CSTC*", "CO-T", "CaCT LASSO")
-"""Opponents that pay for features, all with a terminal reject option."""
+"""Names of the opponents that pay for features; all have a terminal reject option."""
 METHODS = (EMSCO_NAME, *BUDGETED, SINGLE)
 ALL = tuple(FIGURES)
 OBJECTIVES = ("accuracy", "coverage", "cost")
@@ -24,11 +24,11 @@ ONE_SPLIT = 1.0
 """Overlap for the interval of one further split, as the paper's figures are of one split each."""
 
 Measured: TypeAlias = "Mapping[str, Mapping[str, pd.DataFrame]]"
-"""Accuracy, coverage and cost in per cent and their sum, by set and method, one row per split."""
+"""Accuracy, coverage and cost in per cent, and their sum: one row per split, by set and method."""
 
 
 class EmscoRows(PaperRows):
-    """Rows by kind, and the measures on new rows by set, method and split; each is computed once."""
+    """Rows by kind, and the measures on new rows by set, method and split; each result is computed once."""
 
     @once
     def measured(self) -> Measured:
@@ -60,7 +60,7 @@ class EmscoRows(PaperRows):
 
 
 def by_the_other_rule(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Return rows in which each opponent has the settings that the other rule chooses."""
+    """Return rows in which each opponent has the settings chosen by the rule that is not its own."""
     names = {
         BY_OTHER.format(OPPONENTS[name], tuning.other): OPPONENTS[name]
         for name, tuning in TUNING.items()
@@ -92,7 +92,7 @@ def silent_splits(values: "pd.DataFrame") -> int:
 
 
 def less(methods: "Mapping[str, pd.DataFrame]", one: str, other: str, measure: str) -> "pd.Series[float]":
-    """Return the measure of one method minus that of another, on each split."""
+    """Return the measure of one method minus the measure of another method, on each split."""
     return methods[one][measure] - methods[other][measure]
 
 

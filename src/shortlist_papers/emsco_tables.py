@@ -1,4 +1,4 @@
-"""Tables and figures of :cite:t:`Hamilton2022` from measured rows, the paper's figures beside ours."""
+"""Tables and figures of :cite:t:`Hamilton2022` from measured rows, beside the paper's figures."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ GENERATIONS = (0, 10, 20, 30, 40, 50, 75, 100, 150, 200, 250, 300, 350, 400, 450
 """Generations drawn in Figure 7."""
 
 SHOWN = (50, 100, 200, 500)
-"""Generations whose mean the rows of Figure 7 give."""
+"""Generations whose mean share is in the rows of Figure 7."""
 
 
 PARAMETERS = ("mutation", "recombination", "elitism", "population", "beta", "confidence")
@@ -51,7 +51,9 @@ PRINTED: dict[str, tuple[int, tuple[int, ...] | None, tuple[float, ...]]] = {
     SYNTHETIC30: (4, None, (0.05, 0.8, 0.2, 300, 2.5, 0.65)),
     "credit": (5, (2, 2, 2, 1, 2, 1, 2, 3, 1, 2, 1, 1, 1, 2), (0.075, 0.8, 0.2, 300, 2.5, 0.75)),
 }
-"""Tables 2 to 5 by set: the number of its table, cost classes of the features in its order, parameters."""
+"""Contents of Tables 2 to 5 by set: number of its table, cost classes in the order of the features,
+parameters.
+"""
 
 
 def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
@@ -73,7 +75,10 @@ def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
 
 
 def _settings(name: str, rows: "pd.DataFrame") -> ResultTable:
-    """Return the table of parameters and cost classes; the population is that of runs on new rows, if any."""
+    """Return the table of parameters and cost classes.
+
+    The population is that of the runs on new rows, if there are such runs.
+    """
     number, classes, printed = PRINTED[name]
     ours = preset(name)
     own = {one: getattr(ours.options, one, ours.confidence) for one in PARAMETERS}

@@ -1,4 +1,4 @@
-"""Verdicts on :cite:t:`Hamilton2022` under each rule that may tune its opponents."""
+"""Verdicts on :cite:t:`Hamilton2022` under each rule that may choose the settings of its opponents."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tuning_tables(rows: "pd.DataFrame") -> list[ResultTable]:
-    """Return the rule of each opponent, and the verdicts under the other rule if measured."""
+    """Return the rule of each opponent, and the verdicts under the other rule if that was measured."""
     made: Rows = [
         {
             "opponent": OPPONENTS[name], "settings are chosen by": tuning.rule, "reason": tuning.reason,

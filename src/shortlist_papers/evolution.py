@@ -1,6 +1,6 @@
 """Evolutionary ensemble learning by :cite:t:`Gagne2007`: six sets in ten folds.
 
-Parts of its text are not known.
+Parts of the paper's text are not known to us.
 """
 
 import dataclasses
@@ -64,10 +64,10 @@ NAMES = {
     "offline-noise": "Off-EEL, noise",
     "adaboost-noise": "AdaBoost, noise",
 }
-"""Names of the methods in tables; with noise, a fifth of the training rows have another class."""
+"""Names of the methods in tables. With noise, a fifth of the training rows have a wrong class."""
 
 NOISY = {"offline-noise": "offline", "adaboost-noise": "adaboost-stumps"}
-"""Methods fitted with noise, and the same methods without."""
+"""Method without noise, by the name of the method with noise in the training rows."""
 
 NOISE = 0.2
 """Share of the training rows that get another class."""
@@ -77,10 +77,10 @@ SECONDS = {
     "least-squares": (0.04, 0.0), "adaboost-stumps": (1.0, 1.0), "offline-noise": (1.0, 6.0),
     "adaboost-noise": (1.0, 1.0),
 }  # fmt: skip
-"""Approximate seconds of each method, and further ones for each thousand rows."""
+"""Approximate seconds of each method: a constant, and the seconds for each thousand rows."""
 
 RANKED = tuple(name for name in NAMES if name != "online-smoothed" and name not in NOISY)
-"""Ranked methods: all but our own variant, and those with noise."""
+"""Ranked methods: all methods without noise, except our own variant."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class EvolutionSize:
     """The paper's names of sets."""
     n_run: int
     n_repeats: int
-    """Numbers of folds run, of the ten of each set, and of repeats with other folds."""
+    """Numbers of folds run, of the ten folds of each set, and of repeats with other folds."""
     population: int
     generations: int
     stumps: int = 200
@@ -244,9 +244,8 @@ def noisy_classes(fold: Fold) -> Labels:
 def fewest_stumps(boosted: Any, fold: Fold) -> tuple[int, float]:
     """Return the size and the training error of a prefix of boosting.
 
-    It is the smallest prefix with the least training error.
-
-    Figure 1 chooses the size of Off-EEL in the same way.
+    The prefix is the smallest one with the least training error. Figure 1 chooses the size of Off-EEL in the
+    same way.
     """
     y = fold.y[fold.train]
     sums = boosted.staged_decision_function(take_rows(fold.X, fold.train))  # staged_predict warns of names
@@ -259,8 +258,8 @@ def fewest_stumps(boosted: Any, fold: Fold) -> tuple[int, float]:
 def boosted_weights(boosted: Any, fold: Fold) -> NDArray[np.float64]:
     """Return the largest weight of a training row after each stump, as a multiple of the mean weight.
 
-    By the rule of boosting: a row counts more by the exponential of a stump's weight if the stump gets it
-    wrong.
+    Boosting's rule: a row that a stump gets wrong has its weight multiplied by the exponential of the stump's
+    weight.
     """
     X, y = np.asarray(take_rows(fold.X, fold.train), dtype=float), fold.y[fold.train]
     logs = np.zeros(len(y))
@@ -274,7 +273,7 @@ def boosted_weights(boosted: Any, fold: Fold) -> NDArray[np.float64]:
 def bred_weight(codes: NDArray[np.uint8], labels: Labels) -> float:
     """Return the largest weight of a training row in Off-EEL, as a multiple of the mean weight.
 
-    A row weighs the share of the population that gets it wrong: at most 1, whatever the generation.
+    The weight of a row is the share of the population that gets the row wrong, at most 1 in every generation.
 
     >>> bred_weight(np.array([[0, 1], [0, 0], [1, 1]], dtype=np.uint8), np.array([0, 0, 0]))
     2.0
@@ -299,7 +298,7 @@ def mean_disagreement(codes: NDArray[np.uint8]) -> float:
 def tied_steps(codes: NDArray[np.uint8], labels: Labels, n_classes: int, criterion: str) -> float:
     """Return the share of steps of Figure 1 in which several different candidates are best.
 
-    O(n_candidates² · n_rows) time: a slow way, as the selection itself need not count ties.
+    Takes O(n_candidates² · n_rows) time; the selection itself is faster, as it counts no ties.
     """
     rows = np.arange(len(labels))
     right = codes == labels[:, None]

@@ -1,4 +1,4 @@
-"""Claims of :cite:t:`Gagne2007` as far as they are known, and their judges."""
+"""Claims of :cite:t:`Gagne2007`, as far as its text is known, and their judges."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOISY_PAIRS = (("offline", "offline-noise"), ("adaboost-stumps", "adaboost-noise"))
-"""Pairs of a method and its name with noise."""
+"""Pairs of a method's name without noise and its name with noise."""
 
 COMPARED = ("offline", "single", "adaboost-stumps", "least-squares", "online")
 """Methods that are ranked together."""
@@ -74,7 +74,7 @@ def _outperforms(rows: "pd.DataFrame", other: str) -> ClaimFinding:
 
 
 def _overfits(runs: "pd.DataFrame") -> str:
-    """Return a sentence that Off-EEL gains more on training rows than on new ones; empty if it does not."""
+    """Return a sentence that Off-EEL gains more on training rows than on new rows; empty if it does not."""
     if "training_error" not in runs:
         return ""
     errors = _by(runs, "dataset", "training_error")
@@ -94,7 +94,7 @@ def _overfits(runs: "pd.DataFrame") -> str:
 
 
 def _smaller(rows: "pd.DataFrame") -> ClaimFinding:
-    """Judge sizes chosen in the same way: the smallest ensemble, or prefix, of least training error."""
+    """Judge sizes chosen alike: of the ensemble, or the prefix of boosting, with least training error."""
     needed("size" in rows)
     runs = _runs(rows.dropna(subset=["size"]), "offline", "adaboost-stumps")
     sizes = _by(runs, "dataset", "size")
@@ -113,7 +113,7 @@ def _smaller(rows: "pd.DataFrame") -> ClaimFinding:
 def _diverse(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge, for each set, the disagreement of pairs in the last population.
 
-    It must be larger than with accuracy as fitness.
+    The disagreement must be larger than with accuracy as fitness.
     """
     needed("disagreement" in rows)
     runs = _runs(rows.dropna(subset=["disagreement"]), "offline", "single")
@@ -168,7 +168,10 @@ def _weights(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _on_each_set(folds: "pd.Series[float]") -> tuple[Part, ...]:
-    """Judge, for each set, whether a difference is above 0, by its folds, which test each row once."""
+    """Judge, for each set, whether a difference is above 0.
+
+    The folds of a set test each row once.
+    """
     return tuple(above(part, overlap=TEN_FOLDS) for _, part in folds.groupby(level="dataset", sort=False))
 
 

@@ -36,9 +36,9 @@ class Quality:
     n_points: int
     """Number of distinct points of the set."""
     n_joint: int
-    """Number of its points on the joint front; the others are dominated."""
+    """Number of the set's points on the joint front; all other points are dominated."""
     n_dominated: int
-    """Number of its points that are dominated."""
+    """Number of the set's points that are dominated."""
     hypervolume: float
     """Hypervolume within the box scaled to [0, 1], below (1, ..., 1); 1 for a single point that is best in
     all objectives.
@@ -49,8 +49,8 @@ class Quality:
     """
     igd_plus: float | None
     epsilon: float | None
-    """IGD+ and additive ε against the joint front, in the scaled box; 0 if it is covered; None without
-    points.
+    """Distances IGD+ and additive ε of the joint front from the set, in the scaled box; 0 if the set covers
+    the joint front; None without points.
     """
 
 
@@ -60,17 +60,17 @@ class Pair:
 
     first: str
     second: str
-    """Names of A and B."""
+    """Names of the sets A and B."""
     n_first: int
     n_second: int
-    """Numbers of points, |A| and |B|."""
+    """Numbers of points of A and of B, |A| and |B|."""
     n_common: int
-    """Number of common points, |A ∩ B|."""
+    """Number of points in both sets, |A ∩ B|."""
     n_joint: int
     """Number of non-dominated points of A ∪ B, |N_A ∪ N_B|."""
     unique_first: int
     unique_second: int
-    """Numbers of non-dominated points in only one set, N_U(A) and N_U(B)."""
+    """Numbers of non-dominated points that are in A only, and in B only, N_U(A) and N_U(B)."""
     dominated_first: int
     dominated_second: int
     """Numbers of points of A, and of B, that the other set dominates."""
@@ -89,11 +89,11 @@ class FrontTables:
     qualities: dict[str, Quality]
     """Quality of each front, by name."""
     unique: dict[str, int]
-    """Number of points of the joint front that only this front has, by name."""
+    """Number of points of the joint front that a single front has, by the name of this front."""
     shares: dict[str, float] | None
     """Share of the complete front that each front has; None if no front is complete."""
     pairs: tuple[Pair, ...]
-    """Counts of every two fronts, in order."""
+    """Counts of every pair of fronts, in the order of the fronts."""
 
 
 def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
@@ -138,7 +138,7 @@ def joint_front(fronts: Mapping[str, Front]) -> Front:
 
     The proof is COMPLETE if a front is complete, which is then the joint front. It is NONDOMINATED if each
     point is in a front of proved points, and APPROXIMATE otherwise. A bound on the points missing from one
-    front holds for the joint one too.
+    front holds for the joint front too.
     """
     first = next(iter(fronts.values()))
     for name, front in fronts.items():
@@ -170,7 +170,7 @@ def box_of(points: Points) -> Box | None:
 def in_box(points: Points, box: Box) -> NDArray[np.float64]:
     """Return points scaled so that the box becomes [0, 1].
 
-    An objective without range is scaled by its own smallest step, so that a worse set shows.
+    An objective without range is scaled by its smallest step, so that a worse value is seen.
     """
     low, high = np.array(box.low), np.array(box.high)
     return scaled(points, low, np.where(high > low, high, low + 1))
@@ -201,8 +201,8 @@ def grid_hypervolume(points: Points, box: Box) -> float:
     """Return the exact volume that points dominate in a box, as a share of it, by a sweep over integers.
 
     Unlike :func:`shortlist.pareto.hypervolume` it takes hundreds of thousands of points in seconds. The first
-    objective is swept, and the last one is kept for each cell of the others, which must have few different
-    values. Points outside the box add the volume that they dominate in it.
+    objective is swept. The last objective is kept for each cell of the middle objectives, which must have few
+    different values. A point outside the box adds the volume that it dominates in the box.
 
     >>> grid_hypervolume(np.array([[0, 1, 0], [1, 0, 0]]), Box((0, 0, 0), (2, 2, 1)))
     0.75
@@ -232,7 +232,7 @@ def _joint_proof(
 ) -> tuple[Proof, int]:
     """Return the proof of the joint front, and its number of proved points.
 
-    Raise SolverError on contradictions.
+    Raises SolverError if proofs of two fronts contradict each other.
     """
     proved: Vectors = set()
     for name, front in fronts.items():

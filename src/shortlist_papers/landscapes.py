@@ -48,8 +48,8 @@ PAPER_EXAMPLE = {
 
 
 SPLITS = {"pima": 4, "heart": 6, "credit": 75, SYNTHETIC30: 0}
-"""Seed of the first split of each set: the tried one whose fronts are nearest in size to Table 6 (see
-docs/decisions/0051).
+"""Seed of the first split of each set: of the tried seeds, the one whose fronts are nearest in size to Table
+6 (see docs/decisions/0051).
 """
 
 CREDIT_WAS_CHOSEN = (
@@ -60,7 +60,7 @@ CREDIT_WAS_CHOSEN = (
 """Note beside figures of Credit's chosen split (see docs/decisions/0051)."""
 
 STANDARDISED = False
-"""Whether classifiers of stages take standardised columns; false: columns unchanged, as in the authors'
+"""Whether classifiers of stages take standardised columns; false: unchanged columns, as in the authors'
 example.
 """
 
@@ -122,7 +122,7 @@ def paper_problem(folder: Path | None, name: str, *, max_stages: int, split: int
 
 
 def stage_rows(X: "pd.DataFrame", y: Labels, V: "pd.DataFrame", v: Labels) -> StageRows:
-    """Return encoded rows that fit and validation rows, with the classes 0, 1 and so on."""
+    """Return encoded fitted and validation rows, with the classes numbered 0, 1 and so on."""
     encoding = learn_encoding(X, list(X))
     features = range(X.shape[1])
     return StageRows(
@@ -235,7 +235,7 @@ def measure_landscape(folder: Path | None, sample: int = SAMPLE, *, budget: Budg
 def random_assignments(problem: StageProblem, n: int, rng: np.random.Generator) -> NDArray[np.int8]:
     """Return random assignments of at most k stages, all with the same probability, ``(n, n_features)``.
 
-    Drawn assignments with gaps in their stage numbers are dropped, and further ones are drawn.
+    A drawn assignment with gaps in its stage numbers is dropped, and another assignment is drawn.
     """
     found: list[NDArray[np.int8]] = []
     while len(found) < n:
@@ -247,7 +247,7 @@ def random_assignments(problem: StageProblem, n: int, rng: np.random.Generator) 
 def measure_neighbours(folder: Path | None, stages: int = NEIGHBOUR_STAGES, *, budget: Budget) -> Rows:
     """Return rows of the fittest assignment of Credit's front, and of its neighbours (Figure 6).
 
-    Neighbours are one step away.
+    A neighbour differs in one step.
     """
     problem = paper_problem(folder, "credit", max_stages=stages).problem
     truth = enumerate_front(problem, workers=1, budget=dataclasses.replace(budget.begun(), study=NO_STUDY))

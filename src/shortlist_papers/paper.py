@@ -26,8 +26,8 @@ Rows: TypeAlias = list[dict[str, Any]]
 
 
 SCALES = ("small", "medium", "paper")
-"""Scales: two minutes, up to three hours of one processor for each paper, and the extent that the paper
-printed.
+"""Names of the scales: two minutes, up to three hours of one processor for each paper, and the paper's own
+extent.
 """
 
 
@@ -43,21 +43,21 @@ class Extent:
     tables: tuple[str, ...] = ()
     """Names of tables and figures in :attr:`Paper.contents`; empty: all of them."""
     sets: tuple[str, ...] = ()
-    """Names of data sets or systems in :attr:`Paper.sets`; empty: those of the scale."""
+    """Names of data sets or systems in :attr:`Paper.sets`; empty: the sets of the scale."""
     classifiers: tuple[int, ...] = ()
     """Numbers of classifiers in a pool, K."""
     folds: int | None = None
     seeds: int | None = None
-    """Numbers of folds of each set, and of runs with different seeds."""
+    """Number of folds of each set, and number of runs with different seeds."""
     time_limit_s: float | None = None
     """Time limit of each exact method or program, in seconds."""
 
     def wants(self, *tables: str) -> bool:
-        """Return whether one of these tables and figures is requested, directly or by the table of claims."""
+        """Return whether one of these tables and figures is requested, by name or by the table of claims."""
         return not self.tables or not {"claims", *tables}.isdisjoint(self.tables)
 
     def of(self, sets: Sequence[str]) -> tuple[str, ...]:
-        """Return the requested sets, or otherwise these."""
+        """Return the requested sets; without a request, the given sets."""
         return self.sets or tuple(sets)
 
     def folds_of(self, most: int) -> int | None:
@@ -78,11 +78,12 @@ class PaperPlan:
     """Units of work.
 
     Each takes a keyword `budget`, whose cancellation stops it, and returns :data:`Rows`, which count only if
-    it was not stopped. The key names the set, the fold, the size of the pool and all else that an extent can
-    leave out, so one study serves several extents of one scale.
+    the unit was not stopped. The key names the set, the fold, the size of the pool and all else that an
+    extent can leave out, so one study serves several extents of one scale.
     """
     settings: Mapping[str, Any]
-    """Settings on which a study depends, as JSON holds them: all that change the rows of a unit."""
+    """Settings on which a study depends, as JSON holds them: every setting that changes the rows of a unit.
+    """
     missing: tuple[str, ...] = ()
     """Sentences on missing sets, one each."""
 
@@ -100,7 +101,7 @@ class PaperLine:
     joined: bool = True
     """Whether lines join the points."""
     panel: str = ""
-    """Title of the panel that the line is drawn in. Either all lines of a picture have one, or none."""
+    """Title of the panel in which the line is drawn. All lines of a picture have a panel, or none has one."""
     names: tuple[str, ...] = ()
     """Names of the positions 0, 1 and so on of x, if x is no number."""
 
@@ -146,7 +147,7 @@ class ResultTable:
 
 
 def beside(head: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> Rows:
-    """Return our row, followed by the paper's if there is one; ``whose`` says whose row it is."""
+    """Return our row, then the paper's row if there is one; the column ``whose`` gives a row's origin."""
     rows = [{**head, "whose": "here", **ours}]
     return rows if theirs is None else [*rows, {**head, "whose": "paper", **theirs}]
 
@@ -168,11 +169,11 @@ class Paper:
     sets: tuple[str, ...]
     """Names of the paper's data sets or systems."""
     takes: frozenset[str] = frozenset()
-    """Fields of :class:`Extent` beyond scale, tables and sets that change the measurements."""
+    """Fields of :class:`Extent`, besides scale, tables and sets, that change the measurements."""
     deviations: tuple[str, ...] = ()
-    """Sentences on deviations from the paper, with reasons; the only such list of this paper."""
+    """Sentences on deviations from the paper, with reasons; the paper's deviations are listed here only."""
     claims: tuple[PaperClaim, ...] = ()
-    """Claims of the paper; their table is the first."""
+    """Claims of the paper; the table of claims is the first table."""
 
 
 def check_extent(paper: Paper, extent: Extent) -> Extent:
@@ -225,9 +226,9 @@ class Reproduction:
     """Rows of all measurements."""
     n_done: int
     n_wanted: int
-    """Numbers of finished units and of all units."""
+    """Number of finished units, and number of all units."""
     unit_seconds: float
-    """Seconds of all finished units, with those of earlier runs."""
+    """Seconds of all finished units, including units finished in earlier runs."""
     missing: tuple[str, ...] = field(default=())
     """Sentences on missing sets, and on requested tables that could not be made."""
 
@@ -238,7 +239,7 @@ def reproduce(
     """Run the missing units of a plan, and return the tables of the paper.
 
     Raises BadInputError if the requested tables do not belong to the requested sets, there is no data, or the
-    study belongs to other settings. Raises ShortlistError if it was stopped before a unit was finished.
+    study belongs to other settings. Raises ShortlistError if the run was stopped before a unit was finished.
 
     `plan`: units to measure; see :attr:`Paper.plan`. `work`: workers, the study for a later call to continue,
     progress of units, and a way to stop with the finished units. `tables`: names of the tables and figures to
@@ -276,7 +277,7 @@ def reproduce(
 
 
 SCALE_SECONDS = Path(__file__).parent / "scale_seconds.csv"
-"""File with the recorded sum of seconds of all units, by paper and scale."""
+"""File with the recorded seconds of all units together, by paper and scale."""
 
 
 @functools.cache
@@ -317,14 +318,14 @@ def claims_table(
 
 
 def _how_to_measure(scale: str, seconds: Mapping[str, float]) -> str:
-    """Return words on the scale with the units of a claim, and on its time if recorded."""
+    """Return words on the scale whose units measure a claim, and on the scale's time if recorded."""
     if scale not in seconds:
         return f"--scale {scale} has them."
     return f"--scale {scale} has them, and took {shown_time(seconds[scale])} here."
 
 
 def shown_time(seconds: float) -> str:
-    """Return a long time in minutes, or from two hours on in hours.
+    """Return a long time in words: in minutes, or from two hours on in hours.
 
     >>> shown_time(50.0), shown_time(3100.0), shown_time(9000.0)
     ('1 minute', '52 minutes', '2.5 hours')

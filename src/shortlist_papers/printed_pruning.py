@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 class PrintedProgram:
     """Program that maximises ``costs @ v`` with ``rows @ v <= upper``.
 
-    v is x, L, t⁺, f⁻, t⁻, f⁺ and y, in this order.
+    The vector v holds x, L, t⁺, f⁻, t⁻, f⁺ and y, in this order.
     """
 
     costs: NDArray[np.float64]
     rows: NDArray[np.float64]
     upper: NDArray[np.float64]
     largest: NDArray[np.float64]
-    """Upper bounds of the columns; the lower ones are 0."""
+    """Upper bounds of the columns; the lower bounds are 0."""
     integer: NDArray[np.bool_]
     """Mask of the integer columns: all but y (Equation 17)."""
 

@@ -52,7 +52,7 @@ class ComparedRun:
 
     @property
     def valid_share(self) -> float:
-        """Share of products in the final population; 1 for methods that find products alone."""
+        """Share of products in the final population; 1 for methods whose results are products only."""
         return float(self.front.extras.get("correctness", 1.0))
 
 
@@ -63,9 +63,9 @@ class MethodRow:
     method: str
     """Name of the method."""
     n_runs: int
-    """Number of finished runs: several seeds for evolution, one for others."""
+    """Number of finished runs: several seeds for an evolutionary method, one run for other methods."""
     union: Quality
-    """Quality of the non-dominated points of all its runs."""
+    """Quality of the non-dominated points of all runs of the method."""
     unique: int
     """Number of points of the joint front that only this method found."""
     share: float | None
@@ -75,14 +75,14 @@ class MethodRow:
     seconds: float
     """Seconds of all runs together."""
     middle: Quality
-    """Medians over the runs, each in the same box; counts are medians too, rounded down."""
+    """Medians over the runs of each count and measure, in the same box; counts are rounded down."""
     middle_valid_share: float
     middle_seconds: float
     """Medians over the runs: share of products in the final population, and seconds."""
     mean_hypervolume: float
     """Hypervolume, averaged over the runs."""
     hypervolume_margin: float | None
-    """95 % margin of that mean; None for one run."""
+    """95 % margin of `mean_hypervolume`; None for one run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,14 +128,15 @@ def compare_products(
 
     `model`, `objectives`, `attributes`, `limits`, `requirements`: as in
     :func:`shortlist.products.configuration.product_front.configure`. `methods`: names in
-    :data:`~shortlist_papers.product_methods.METHODS`; with a complete one, such as ``diagram``, the others
-    get their share of the complete front. `seeds`: evolutionary methods run once with each seed; the others
-    once, with the first. `time_limit_s`: limit of each run, and of the search before them for a product and
-    for common features. `work`: number of runs at a time; the result does not depend on it, unless a limit in
-    seconds ends a run. Its study keeps finished runs, and a part of it the programs of ``solrep``. It depends
-    on the question and the options; methods and seeds may be added later. A stopped run is left out.
-    `**options`: options in :mod:`~shortlist_papers.product_methods` except :data:`OWN_OPTIONS`, each for the
-    methods that have it, or as ``solrep.rule`` for one.
+    :data:`~shortlist_papers.product_methods.METHODS`; with a complete method, such as ``diagram``, each other
+    method gets its share of the complete front. `seeds`: evolutionary methods run once with each seed; other
+    methods run once, with the first seed. `time_limit_s`: limit of each run, and of the search before the
+    runs for a product and for common features. `work`: number of runs at a time; the result does not depend
+    on this number, unless a limit in seconds ends a run. The study of `work` keeps finished runs, and a part
+    of the study keeps the programs of ``solrep``. The study depends on the question and the options; methods
+    and seeds may be added later. A stopped run is left out. `**options`: options in
+    :mod:`~shortlist_papers.product_methods` except :data:`OWN_OPTIONS`, each for the methods that have the
+    option, or as ``solrep.rule`` for one method.
 
     Every product is checked against the rules of the original model.
     """
@@ -178,8 +179,8 @@ def compare_products(
 def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[str, SearchOptions]:
     """Return the options of each method, with defaults for None.
 
-    An option ``solrep.rule`` is for one method, and ``rule`` for all that have it. Raises BadInputError if a
-    method is unknown, or an option is wrong or for none of the methods.
+    An option ``solrep.rule`` is for one method, and ``rule`` for all methods that have the option. Raises
+    BadInputError if a method is unknown, or an option is wrong or for none of the methods.
     """
     chosen = list(dict.fromkeys(methods))
     for method in chosen or [""]:
@@ -220,7 +221,7 @@ def tabulated(runs: Sequence[ComparedRun], n_wanted: int) -> Comparison:
 
 
 def _measured(run: ComparedRun, tables: FrontTables) -> dict[str, Any]:
-    """Return the facts on one run for JSON and pages; its quality is against the joint front."""
+    """Return the facts on one run for JSON and pages, with its quality against the joint front."""
     return {
         "method": run.method,
         "seed": run.seed,
@@ -268,7 +269,7 @@ def _row(method: str, middle: Mapping[str, Any], seconds: float, tables: FrontTa
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """Settings of one run, without a question, for pickling."""
+    """Settings of one run, without the question; a task is pickled."""
 
     method: str
     seed: int
@@ -298,7 +299,10 @@ def _described(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _digest(question: ProductQuestion) -> str:
-    """Return a digest of a question, without features that were found to be implied in time."""
+    """Return a digest of a question.
+
+    Features that were found to be implied within a time limit are left out.
+    """
     question = dataclasses.replace(question, fixed=question.requirements.literals)
     names = "\n".join(question.model.labels).encode()
     own = [goal.linear() for goal in question.objectives]
@@ -306,7 +310,7 @@ def _digest(question: ProductQuestion) -> str:
 
 
 def _as_record(front: Front) -> dict[str, Any]:
-    """Return a front as plain data for JSON; a feature of a product takes a quarter of a character."""
+    """Return a front as plain data for JSON; four features of a product take one character."""
     packed = np.packbits(front.decisions.astype(np.uint8), axis=1)
     return {
         "points": front.points.tolist(),

@@ -1,4 +1,4 @@
-"""Complete fronts of larger product lines of :cite:t:`Xue2018`, and the part of them in other sets."""
+"""Complete fronts of larger product lines of :cite:t:`Xue2018`, and the points of a front in other sets."""
 
 import functools
 import math
@@ -79,9 +79,9 @@ def whole_front(folder: Path, system: System) -> WholeFront:
 
 
 def measure_whole(folder: Path, system: System, *, budget: Budget) -> Rows:
-    """Return the size of the complete front of a larger system, and its hypervolume, as a row.
+    """Return the size of the complete front of a larger system, and the front's hypervolume, as a row.
 
-    Its points are not stored; rows of :func:`beside_whole` mark theirs that are among them.
+    The points are not stored; :func:`beside_whole` marks the points of its rows that are on the front.
     """
     del budget
     whole = whole_front(folder, system)

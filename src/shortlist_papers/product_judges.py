@@ -47,7 +47,7 @@ def _as_printed(pairs: Pairs) -> Pairs:
 
 
 def _runs_of(rows: ProductRows, pairs: Pairs, method: str = "ibed") -> str:
-    """Return words on the extent of the rows behind some comparisons, and the number of older rows."""
+    """Return words on the extent of the rows behind some comparisons, and on the number of older rows."""
     runs, points = (sorted({row[key] for row in pairs.values()}) for key in ("runs", "points"))
     each = [f"{one[0]:,} to {one[-1]:,}" if len(one) > 1 else f"{one[0]:,}" for one in (runs, points)]
     older = older_rows(*rows.behind(pairs, method))
@@ -55,7 +55,7 @@ def _runs_of(rows: ProductRows, pairs: Pairs, method: str = "ibed") -> str:
 
 
 def _beside_fronts(pairs: Pairs) -> str:
-    """Return words on the systems whose sets are compared with the complete front, not with each other."""
+    """Return words on the systems whose sets are compared with the complete front instead of each other."""
     known = list(dict.fromkeys(NAMES[system[0]] for system, row in pairs.items() if "A optimal" in row))
     return f"; beside the complete front on {all_of(known)}" if known else ""
 
@@ -64,10 +64,11 @@ def _judged(
     rows: ProductRows, pairs: Pairs, test: Callable[[Compared], bool], told: str, why: str = "", *,
     method: str = "ibed", in_most: bool = True, beside: bool = False,
 ) -> ClaimFinding:  # fmt: skip
-    """Judge whether a test holds in most rows, or in each, as the paper claims; name the failing ones.
+    """Judge whether a test holds in most rows, or in each, as the paper claims; name the failing rows.
 
-    Rows with fewer reference points than the paper's are left out of most rows, and are not sure in each.
-    `beside`: whether the test uses the complete front if it is known.
+    For a claim about most rows, rows with fewer reference points than the paper's are left out. For a claim
+    about each row, such rows count, but are not sure. `beside`: whether the test uses the complete front
+    where it is known.
     """
     fewer = [system for system in pairs if system not in _as_printed(pairs)]
     judged = needed(_as_printed(pairs) if in_most else pairs)
@@ -94,21 +95,24 @@ def _judged(
 
 
 def _richer(row: Compared) -> bool:
-    """Return whether A has more points of the complete front, or else of the joint front, that B lacks."""
+    """Return whether A has more points of a front that B lacks than B has points that A lacks.
+
+    The front is the complete front if it is known, else the joint front.
+    """
     kind = "unique optimal" if "A optimal" in row else ""
     a, b = (row[f"{side} {kind}" if kind else f"N_U({side})"] for side in "AB")
     return bool(a > b)
 
 
 def _kept(row: Compared) -> bool:
-    """Return whether every point of A is on the complete front, or else on the joint front."""
+    """Return whether every point of A is on the complete front if it is known, else on the joint front."""
     return bool(row["|A|"] == row.get("A optimal", row["N_U(A)"] + row["|N_A ∩ N_B|"]))
 
 
 def _more(row: Compared, indicator: str) -> float:
     """Return the indicator of A minus that of B, rounded so that equal points have equal indicators.
 
-    The hypervolume is in the box of the complete front if that is known.
+    The hypervolume is in the box of the complete front if this front is known.
     """
     name = f"{indicator} of the front" if f"A {indicator} of the front" in row else indicator
     return round(float((row[f"A {name}"] or 0) - (row[f"B {name}"] or 0)), 9)
@@ -158,7 +162,8 @@ def in_rows(
 def cheap(rows: ProductRows, *, names: Sequence[str] = tuple(NAMES), rich: bool = False) -> ClaimFinding:
     """Judge whether SolRep takes less time than all runs of IBED, with the paper's reference points.
 
-    `rich`: judge whether it takes similar or less time in most rows, and has more unique points in most.
+    `rich`: judge two facts instead: in most rows SolRep takes similar or less time, and in most rows it has
+    more unique points.
     """
     every = {one: row for one, row in _as_printed(rows.pairs()).items() if one[0] in names}
     pairs = {one: row for one, row in every.items() if row["one origin"]}
@@ -196,7 +201,7 @@ def _cheap_runs(pairs: Pairs) -> str:
 def _by_the_text(rows: ProductRows, names: Sequence[str]) -> str:
     """Return words on the seconds of SolRep with the cost minimised, as in the text.
 
-    Empty if it is slower.
+    Empty if SolRep is slower in this form.
     """
     told = []
     for system, part in rows.by_system("solrep by the text").items():
@@ -268,7 +273,7 @@ def coverage(rows: ProductRows, name: str, printed: float) -> ClaimFinding:
 
 
 def whole(rows: ProductRows) -> ClaimFinding:
-    """Judge whether runs of IBED miss points of every complete front but that of JCS 2."""
+    """Judge whether runs of IBED miss points of every complete front except that of JCS 2."""
     missed = needed(_missed(rows))
     return ClaimFinding(
         ", ".join(f"{label(system)} {n}" for system, n in missed.items()) + " points missed",
@@ -290,9 +295,10 @@ def _missed(rows: ProductRows) -> dict[System, int]:
 
 
 def shared(rows: ProductRows, name: str, most_times: float | None = None) -> ClaimFinding:
-    """Judge whether runs of IBED together find fewer points than as many different runs would, on each set.
+    """Judge whether runs of IBED together find fewer points than equally many runs without common points.
 
-    `most_times`: largest ratio to the points of the median run; by default the number of runs.
+    The judgement is made on each set. `most_times`: largest ratio to the points of the median run; by default
+    the number of runs.
     """
     n_runs = {system: len(runs) for system, runs in rows.evolved().items() if system[0] == name}
     found = needed({system: _found_by_runs(rows, system) for system, n in n_runs.items() if n > 1})
@@ -305,7 +311,7 @@ def shared(rows: ProductRows, name: str, most_times: float | None = None) -> Cla
 
 
 def _found_by_runs(rows: ProductRows, system: System) -> tuple[int, int]:
-    """Return the median number of points of IBED's runs, and their number together."""
+    """Return the median number of points of IBED's runs, and the number that all runs find together."""
     side = rows.side(system)
     sizes = sorted(len(points) for points in side.runs)
     return sizes[(len(sizes) - 1) // 2], len(side.vectors)
@@ -314,7 +320,7 @@ def _found_by_runs(rows: ProductRows, system: System) -> tuple[int, int]:
 def _stronger(rows: ProductRows) -> str:
     """Return a sentence that our runs of IBED find more products than the paper's; empty if they do not.
 
-    It has the share of the front that as many products cover.
+    The sentence has the share of the front that equally many products cover.
     """
     told, cover = [], []
     for system in ((name, 0) for name in SMALL):
@@ -395,7 +401,7 @@ def dominated(rows: ProductRows) -> ClaimFinding:
 
 
 def found_of(rows: ProductRows, n_points: int, printed: int) -> ClaimFinding:
-    """Judge the number of points by `n_points` reference points on E-Shop 2, against that of IBED."""
+    """Judge the number of points from `n_points` reference points on E-Shop 2, against IBED's number."""
     part = needed(rows.of_kind("solrep", system=SHOP_2[0], number=SHOP_2[1], reference_points=n_points))
     n = len(part["points"].iloc[0])
     told, parts = f"{n:,} of {n_points:,}", [figure([n], printed, n_points)]

@@ -1,4 +1,4 @@
-"""Inequalities of :cite:t:`Xue2018` for the relations of features, compared with their formulas."""
+"""Inequalities of :cite:t:`Xue2018` for the relations of features, compared with the relations' formulas."""
 
 import itertools
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from shortlist.runs import Budget
 from shortlist_papers.paper import Rows
 
 RELATIONS = ("optional", "mandatory", "or", "alternative", "requires", "excludes")
-"""Relations of Lemmas 3.1 to 3.4, where "requires" is of the first one, and of the last lemma."""
+"""Relations of Lemmas 3.1 to 3.4 and of the last lemma; "requires" belongs to Lemma 3.1."""
 
 
 def lemma_holds(relation: str, n_children: int) -> bool:

@@ -1,4 +1,4 @@
-"""Product lines of :cite:t:`Xue2018`: their files, and the questions of the study about them."""
+"""Product lines of :cite:t:`Xue2018`: their files, and the study's questions about them."""
 
 import dataclasses
 import functools
@@ -29,7 +29,7 @@ from shortlist_papers.product_evolution.variation import Evolution
 OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"
 """Objectives in the order by which the study sorts points."""
 RENAMES = {"Enrcyption": "Encryption"}
-"""Correct name of a feature that the published JCS attribute files misspell."""
+"""Correct name of a feature, by the misspelt name in the published JCS attribute files."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def data_files(folder: Path, name: str, number: int) -> list[Path]:
 
 
 def is_there(folder: Path | None, name: str, number: int) -> bool:
-    """Return whether a folder has the model of a product line, and its set of attributes of that number."""
+    """Return whether a folder has the model of a product line, and the numbered set of attributes."""
     if folder is None:
         return False
     place, system = folder / "feature-models", SYSTEMS[name]

@@ -1,4 +1,4 @@
-"""Methods that are compared on product lines: the library's, and evolution, which proves nothing."""
+"""Methods that are compared on product lines: the library's methods, and evolution, which proves nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

@@ -11,7 +11,8 @@ from shortlist_papers.product_runs import CWMOIP, EPSILON
 def covered_shares(rows: ProductRows, found: Rows) -> PaperPicture | None:
     """Return the picture of Table 4.
 
-    It has the shares of a complete front that one run of IBED finds, and thirty together.
+    The picture has the share of a complete front that one run of IBED finds, and the share that thirty runs
+    find together.
     """
     ours = [row for row in found if row["whose"] == OURS and row["share %"] is not None]
     theirs = {row["system"]: row["share %"] for row in found if row["whose"] == PAPER and "share %" in row}
@@ -85,7 +86,7 @@ def optimal_shares(found: Rows) -> PaperPicture | None:
 
 
 def seconds_of_fronts(found: Rows) -> PaperPicture | None:
-    """Return the picture of the second question: seconds of complete fronts, ours and the paper's."""
+    """Return the picture of the second question: our seconds of complete fronts, and the paper's."""
     own = [
         row
         for row in found

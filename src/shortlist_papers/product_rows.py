@@ -1,4 +1,4 @@
-"""Rows measured for :cite:t:`Xue2018`, in the form that its tables and judges read."""
+"""Rows measured for :cite:t:`Xue2018`, in the form in which tables and judges read them."""
 
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 N_OBJECTIVES = 4
 SPLOT = ("jcs", "web-portal", "e-shop")
 LVAT = ("ecos", "uclinux", "compact-linux")
-"""Systems of the Linux variability analysis tools; the others are from SPLOT."""
+"""Systems of the Linux variability analysis tools; all other systems are from SPLOT."""
 COLUMNS = (
     "kind", "system", "number", "method", "seconds", "points", "said", "features", "same", "ended",
     "programs", "objectives", "part", "parts", "correctness", "reference_points", "unproved", "clock",
     "order", "optimal", "n_points", "low", "high", "hypervolume", "plane_s", "smallest", "largest",
     "smallest_free", "loops", "processor", "versions",
 )  # fmt: skip
-"""Columns that only some units fill; an extent may have none of these units."""
+"""Columns that only some units fill; an extent may lack these units."""
 
 OURS, PRINTED, PAPER = "here", "here, as printed", "the paper"
 """Origins of the figures in a row of a table."""
 
 WORDS = ("order", "processor", "versions")
-"""Columns of words, which stay words if no unit fills them."""
+"""Columns of words, which stay columns of words if no unit fills them."""
 
 _ORDER = {name: place for place, name in enumerate(NAMES)}
 
@@ -57,7 +57,7 @@ class TableSide:
 
     @cached_property
     def points(self) -> Points:
-        """Distinct points of all runs, with those that another run dominates."""
+        """Distinct points of all runs, including points that another run dominates."""
         return np.unique(np.vstack(self.runs), axis=0)
 
     @cached_property
@@ -67,7 +67,7 @@ class TableSide:
 
 
 class ProductRows(PaperRows):
-    """Rows by kind and system, and comparisons of SolRep with evolution; each is computed once."""
+    """Rows by kind and system, and comparisons of SolRep with evolution; each comparison is computed once."""
 
     def __init__(self, rows: "pd.DataFrame") -> None:
         full = rows.reindex(columns=list(dict.fromkeys([*rows.columns, *COLUMNS])))
@@ -116,7 +116,7 @@ class ProductRows(PaperRows):
         return side_of(self.by_system("complete")[system].iloc[:1]).points
 
     def optimal(self, system: System, part: "pd.DataFrame") -> Vectors | None:
-        """Return the points of some rows that are on the complete front; None if it is unknown."""
+        """Return the points of some rows that are on the complete front; None if the front is unknown."""
         if system in self.by_system("complete"):
             return side_of(part).vectors & self.front(system)
         if self.whole(system) is None or part["optimal"].isna().any():
@@ -144,7 +144,7 @@ class ProductRows(PaperRows):
 
     @once
     def beside(self, system: System, n_points: int, method: str = "ibed") -> Compared:
-        """Return a comparison of SolRep with the runs of an evolutionary method, with their numbers."""
+        """Return a comparison of SolRep with an evolutionary method's runs, with the numbers of both."""
         part = self.by_system("solrep")[system]
         part = part[part["reference_points"] == n_points]
         runs = self.evolved(method)[system]
@@ -164,7 +164,7 @@ class ProductRows(PaperRows):
     def pairs(self, method: str = "ibed") -> Pairs:
         """Return a comparison of each system as in Table 5.
 
-        It has the paper's number of reference points, or the nearest one.
+        The comparison has the paper's number of reference points, or the nearest number measured.
         """
         evolved = self.evolved(method)
         nearest = {
@@ -216,12 +216,12 @@ def side_volume(side: TableSide, box: Box) -> float:
 
 
 def origin_of(part: "pd.DataFrame") -> set[tuple[str, str]]:
-    """Return the processors and versions of rows; rows of today's run name none."""
+    """Return the processors and versions of rows; a row of today's run has no entry."""
     return set(zip(part["processor"].fillna("").astype(str), versions_of(part), strict=True))
 
 
 def one_origin(*parts: "pd.DataFrame") -> bool:
-    """Return whether the seconds of rows can be compared, as all are of one processor and version."""
+    """Return whether seconds of rows can be compared: all rows are of one processor and version."""
     return len(set().union(*(origin_of(part) for part in parts))) <= 1
 
 
@@ -251,7 +251,7 @@ def compared(first: TableSide, second: TableSide) -> Compared:
 
 
 def indicators(side: TableSide, joint: Points) -> tuple[float | None, float | None, float | None]:
-    """Return the means of hypervolume and spread over the runs with points, and the margin of the former.
+    """Return mean hypervolume and mean spread over the runs with points, and the hypervolume's margin.
 
     The margin is at 95 %; None for one run.
     """

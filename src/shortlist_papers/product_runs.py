@@ -1,4 +1,4 @@
-"""Runs on product lines of :cite:t:`Xue2018`, as rows for its tables."""
+"""Runs on product lines of :cite:t:`Xue2018`, as rows for the paper's tables."""
 
 import dataclasses
 import itertools
@@ -44,7 +44,7 @@ Minimise: TypeAlias = Callable[[Sequence[float], Sequence[float]], Point | None]
 """Function ``bintpro`` from a weight and an upper bound of each objective to the objectives of a best
 solution.
 
-The solution has the least weighted sum; None without a solution.
+A best solution has the least weighted sum; the result is None without a solution.
 """
 
 
@@ -53,11 +53,11 @@ class Printed:
     """Progress of an algorithm as printed."""
 
     points: set[Point] = field(default_factory=set)
-    """Distinct answers, also dominated ones, as neither algorithm drops any."""
+    """Distinct answers, including dominated answers, as neither algorithm drops any answer."""
     n_programs: int = 0
     """Number of calls of ``bintpro``."""
     bound: int | None = None
-    """Next bound of the outermost loop of Algorithm 2; None before the first."""
+    """Next bound of the outermost loop of Algorithm 2; None before the first bound."""
 
 
 def epsilon_constraint_as_printed(
@@ -66,9 +66,10 @@ def epsilon_constraint_as_printed(
     """Run Algorithm 1 for any number of objectives; `found` grows during the run.
 
     The bounds of all objectives but the last run through their ranges in nested loops, by steps of 1, and the
-    last objective is minimised. No loop depends on another, so parts of the outermost one may run separately.
+    last objective is minimised. No loop depends on another, so parts of the outermost loop may run
+    separately.
 
-    `outermost`: bounds of the first objective: from 0 to its theoretic upper bound, or a part of that.
+    `outermost`: bounds of the first objective: from 0 to its theoretic upper bound, or a part of this range.
     `largest`: theoretic upper bounds of the other bounded objectives.
     """
     weights = [0.0] * (len(largest) + 1) + [1.0]
@@ -84,9 +85,9 @@ def cwmoip_as_printed(
 ) -> None:
     """Run Algorithm 2; `found` grows during the run, and `reached` is called after each outermost loop.
 
-    First come the true bounds of each objective but the first, then the recursion of lines 6 to 15 with the
-    weights ``w_k = 1 / ((r_2 + 1) ... (r_k + 1))`` of the ranges r. The text at hand has lost the digits of
-    line 5; these are the weights of Özlen and Azizoğlu (2009), the method's authors.
+    The algorithm finds the true bounds of each objective but the first, then runs the recursion of lines 6 to
+    15 with the weights ``w_k = 1 / ((r_2 + 1) ... (r_k + 1))`` of the ranges r. The text at hand has lost the
+    digits of line 5; these are the weights of Özlen and Azizoğlu (2009), the method's authors.
     """
     free = [math.inf] * n_objectives
     high, weights = [0] * n_objectives, [1.0] * n_objectives
@@ -138,7 +139,7 @@ class BintPro:
     def minimise(self, weights: Sequence[float], upper: Sequence[float]) -> Point | None:
         """Solve one program, as in :data:`Minimise`.
 
-        Raises LimitReachedError if the budget is used up.
+        Raises LimitReachedError if the budget is spent.
         """
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)
@@ -167,23 +168,23 @@ SHORT = "solrep within 0.1 s"
 MINIMISED = {"solrep": "defects", "solrep by the text": "cost", SHORT: "defects"}
 """Objective that SolRep's programs minimise, by the kind of row.
 
-The kinds are: as in the authors' programs, as in the text, and with the paper's limit on each program.
+The kinds are, in order: as in the authors' programs; as in the text; with the paper's limit on each program.
 """
 EPSILON, CWMOIP = "epsilon-constraint", "cwmoip"
 BY_RANGE, BY_TEXT = "widest range minimised", "cost outermost"
-"""Names of the orders of the objectives in Algorithm 2: ours, and the text's."""
+"""Names of two orders of the objectives in Algorithm 2: our order, and the order of the text."""
 
 REPEATED_S = 10.0
-"""Seconds above which runs are timed only once, as a cold start is a small part of them."""
+"""Seconds above which runs are timed once only, as a cold start is then a small part of the time."""
 
 Found = TypeVar("Found")
 
 
 def timed(run: Callable[[Budget], tuple[Found, float]], budget: Budget) -> tuple[Found, dict[str, Any]]:
-    """Return the result of a run, and its seconds: the median of three runs after one that is left out.
+    """Return the result of a run, and its seconds: the median of three runs after a first untimed run.
 
-    Runs longer than :data:`REPEATED_S`, and stopped ones, are run once. `run` returns its result and its
-    seconds; the runs after the first one get no study, which would answer for them.
+    A run longer than :data:`REPEATED_S`, or a stopped run, is made once. `run` returns its result and its
+    seconds. The runs after the first one get no study, as they would take their results from it.
     """
     found, seconds = run(budget)
     if budget.stopped or seconds > REPEATED_S:
@@ -230,7 +231,7 @@ def _product_sizes(question: ProductQuestion, budget: Budget) -> tuple[int, int]
 def measure_complete(
     folder: Path, system: System, method: str, limit_s: float | None = None, *, budget: Budget
 ) -> Rows:
-    """Return a complete front as a row, which says whether it equals that of enumeration."""
+    """Return a complete front as a row, with whether the front equals that of enumeration."""
     question, _ = prepared_question(folder, *system, fixed=True)
 
     def run(own: Budget) -> tuple[Front, float]:
@@ -254,7 +255,8 @@ class PrintedRun:
     n_objectives: int
     """Number of objectives: the first ones, with the cost as the last."""
     part: int | None = None
-    """Only bound in the outermost loop of Algorithm 1, which can be cut; None for all bounds."""
+    """The only bound in the outermost loop of Algorithm 1, which can be cut into parts; None for all bounds.
+    """
     order: str = BY_RANGE
     """Order of the objectives in Algorithm 2; Algorithm 1 has the order of the text."""
 
@@ -348,7 +350,10 @@ def measure_solrep(
     folder: Path, system: System, n_points: int, limit_s: float | None = None, kind: str = "solrep", *,
     budget: Budget,
 ) -> Rows:  # fmt: skip
-    """Run SolRep, on Linux and for the kind :data:`SHORT` with the paper's limit per program."""
+    """Run SolRep, and return its rows.
+
+    On Linux, and for the kind :data:`SHORT`, each program has the paper's limit.
+    """
     question, _ = prepared_question(folder, *system, fixed=True)
     own_s = SHORT_LIMIT_S if kind == SHORT else LINUX_LIMIT_S if system[0] == LINUX else None
     each = limit_s or own_s
@@ -399,7 +404,7 @@ def measure_evolved(
 ) -> Rows:
     """Run evolution once, with violated clauses as one objective.
 
-    On Linux from the study's three products.
+    On Linux the run starts from the study's three products.
     """
     question, _ = prepared_question(folder, *system, fixed=True)
     starts = seed_products(folder, question) if system[0] == LINUX else None
@@ -415,9 +420,8 @@ def measure_evolved(
 def begun(budget: Budget, limit_s: float | None = None) -> Budget:
     """Return a budget of processor seconds that begins now.
 
-    A limit of its own counts within the remaining time.
-
-    On a busy machine, seconds of the clock may be many times the processor seconds.
+    With `limit_s`, the budget ends after this time, or with the given budget if earlier. On a busy machine,
+    wall-clock seconds may be many times the processor seconds.
     """
     left = math.inf if math.isinf(budget.seconds) else budget.left
     limit = left if limit_s is None else min(left, limit_s)
@@ -430,7 +434,7 @@ def _same(folder: Path, system: System, points: Points) -> bool:
 
 
 PROCESSOR = "processor"
-"""Name of the clock of seconds; rows without a name have wall-clock seconds."""
+"""Name of the clock of processor seconds; rows without a name have wall-clock seconds."""
 
 
 def system_row(system: System, method: str, seconds: float, points: list[Any]) -> dict[str, Any]:
@@ -450,7 +454,7 @@ PAPER_SIZES: dict[str, tuple[int, int | None]] = {
     "jcs": (12, None), "web-portal": (43, None), "e-shop": (290, None), "ecos": (1244, 3146),
     "uclinux": (1850, 2468), "compact-linux": (6888, 343_944),
 }  # fmt: skip
-"""Table 2: numbers of features, and of constraints if their digits are known."""
+"""Table 2: numbers of features, and of constraints if the digits are known."""
 
 
 def _equal_sets(n: int, seconds: tuple[float, float], indicators: tuple[float, float]) -> dict[str, Any]:
@@ -506,12 +510,12 @@ PAPER_5: Mapping[tuple[System, int], Mapping[str, Any]] = {
     (("e-shop", 1), 1500): {"A s": 123, "B s": 201, "|A|": 1099, "|A ∩ B|": 0, "N_U(A)": 1099},
     (("ecos", 1), 1500): {"B corr %": 88.785, "B s": 30 * 47.8795, "|B|": 1337},
 }
-"""Figures in the text, and those of IBED in the authors' stored tables."""
+"""Figures in the text, and figures of IBED in the authors' stored tables."""
 PAPER_RQ_2 = {
     ("jcs", "epsilon-constraint"): 5.0, ("web-portal", "epsilon-constraint"): 613.0,
     ("web-portal", "cwmoip"): 218.0,
 }  # fmt: skip
-"""Mean seconds over four sets of attributes, if the text has kept their digits."""
+"""Mean seconds over four sets of attributes, where the text has kept the digits."""
 PAPER_RQ_5: Published = {
     ("ecos", 0): {"A s": 11, "B s": 48, "|A|": 48, "|N_B|": 42},
     ("uclinux", 0): {"A s": 6, "B s": 43},
@@ -524,4 +528,6 @@ PAPER_SECONDS: Mapping[tuple[str, int], float] = {
     ("compact-linux", 1500): PLANE_SECONDS + 49_864, ("ecos", 50): 11,
     ("uclinux", 50): 6, ("compact-linux", 50): 2150,
 }  # fmt: skip
-"""Seconds of SolRep by system and reference points, the longest of the sets; Linux with its anchors."""
+"""Seconds of SolRep by system and number of reference points; of several sets the longest. Linux includes its
+anchors.
+"""

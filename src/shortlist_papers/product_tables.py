@@ -1,4 +1,4 @@
-"""Tables and figures of :cite:t:`Xue2018`, in its layout, its figures beside ours."""
+"""Tables and figures of :cite:t:`Xue2018`, in the paper's layout, with the paper's figures beside ours."""
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
@@ -62,8 +62,8 @@ CONTENTS = {
     "solrep": "runs of SolRep against the sets that the authors stored",
     "constraint-solving": "SolRep against evolution with constraint solving",
 }
-"""Contents: the paper's tables and figures, sets against complete fronts, figures of its text, and our
-own.
+"""Names and contents: the paper's tables and figures, sets against complete fronts, figures in its text, and
+our own.
 """
 
 BY_THE_TEXT = "here, as printed, the cost outermost"
@@ -76,7 +76,7 @@ COLUMNS = (
 
 
 def product_tables(rows: "pd.DataFrame") -> list[ResultTable]:
-    """Return every table and figure with measured rows, the paper's figures beside ours."""
+    """Return every table and figure with measured rows, with the paper's figures beside ours."""
     makers: list[Callable[[ProductRows], ResultTable]] = [
         _rules, _systems, _complete_fronts, _evolution_beside_complete, _solrep_beside_ibed,
         _solrep_beside_ibea, partial(_figure_4, column="seconds"), partial(_figure_4, column="points"),
@@ -205,7 +205,7 @@ def _by_the_wall(rows: ProductRows, *kinds: str, methods: Collection[str] = ()) 
 def _finds_more(found: Rows, column: str) -> str:
     """Return a sentence that our IBED finds more than the paper's.
 
-    Empty unless it always does with as many runs.
+    Empty unless our IBED finds more in every row with equally many runs.
     """
     paper = {row["system"]: row for row in found if row["whose"] == PAPER and row.get(column) is not None}
     beside = [
@@ -221,7 +221,7 @@ def _finds_more(found: Rows, column: str) -> str:
 
 
 def _all_proved(rows: ProductRows) -> str:
-    """Return a sentence that SolRep's programs are proved here; empty if one is not."""
+    """Return a sentence that SolRep's programs are proved here; empty if a program is not proved."""
     part = rows.of_kind("solrep")
     if part.empty or part["unproved"].astype(float).sum():
         return ""
@@ -334,7 +334,7 @@ def _beside_whole_fronts(rows: ProductRows) -> ResultTable:
 
 
 def _beside_whole(rows: ProductRows, system: System, own: "pd.DataFrame") -> dict[str, Any] | None:
-    """Return the counts and the hypervolume of a set against a complete front; None if that is unknown."""
+    """Return counts and hypervolume of a set against a complete front; None if the front is unknown."""
     optimal, whole, side = rows.optimal(system, own), rows.whole(system), side_of(own)
     if optimal is None or whole is None:
         return None
@@ -501,9 +501,9 @@ def _published(published: Published, system: System, n_runs: int | None = None) 
 
 
 def _agrees(rows: Rows, columns: tuple[str, ...]) -> bool:
-    """Return whether our figures equal the paper's in these columns, to seven digits.
+    """Return whether our figures equal the paper's figures in some columns, to seven digits.
 
-    Only figures known in both are compared.
+    Only figures known on both sides are compared.
     """
     paper = {row["system"]: row for row in rows if row["whose"] == PAPER}
     return all(
@@ -519,6 +519,6 @@ def _table(
     name: str, title: str, rows: Rows, note: str = "", *, differs: str = "",
     picture: PaperPicture | None = None,
 ) -> ResultTable:  # fmt: skip
-    """Return a table; the sentence about differences is kept only with a row of the paper."""
+    """Return a table; the sentence about differences is kept only if a row of the paper is in it."""
     beside = any(row.get("whose", PAPER) == PAPER for row in rows)
     return ResultTable(name, title, rows, note, differs if beside or name == "rq-2" else "", picture)

@@ -121,7 +121,7 @@ def _clock_and_version(part: "pd.DataFrame") -> str:
 def _programs(rows: ProductRows, kind: str, order: str) -> str:
     """Return words on the sets where CWMOIP needs more programs than the ε-constraint method.
 
-    Empty without any.
+    Empty if there are no such sets.
     """
     told = []
     for system, own in rows.by_system(kind).items():
@@ -152,10 +152,11 @@ def grows(rows: ProductRows, kind: str, order: str = BY_RANGE) -> ClaimFinding:
 
 
 def unfinished(rows: ProductRows, name: str, method: str) -> ClaimFinding:
-    """Judge whether a method does not finish on a system within an hour, which takes a run of an hour.
+    """Judge whether a method fails to finish on a system within an hour, by a run of an hour.
 
-    A run that was stopped earlier would need at least a program for each point of the complete front, each as
-    long as the mean of its solved ones: that is reported, and is not sure.
+    For a run that was stopped earlier, the time is estimated: at least one program for each point of the
+    complete front, each as long as the mean of the solved programs. The estimate is reported, and is not
+    sure.
     """
     part = needed(rows.of_kind("printed", system=name, method=method, objectives=4))
     longest, ended = float(part["seconds"].max()), part["ended"].astype(bool)
@@ -184,7 +185,7 @@ def lemmas(rows: ProductRows) -> ClaimFinding:
 
 
 def bounds(rows: ProductRows) -> ClaimFinding:
-    """Judge the bounds of the deselected features of JCS, [2, 10], and 9 outermost loops for 13."""
+    """Judge the bounds of JCS's deselected features, [2, 10], and 9 outermost loops in place of 13."""
     row = needed(rows.of_kind("model", system="jcs").dropna(subset=["smallest"])).iloc[0]
     n, low, high = (
         int(row["features"]),
@@ -233,7 +234,7 @@ def plane(rows: ProductRows, most_s: float) -> ClaimFinding:
 
 
 def slower(rows: ProductRows) -> ClaimFinding:
-    """Judge whether eCos takes longer than uClinux with as many reference points."""
+    """Judge whether eCos takes longer than uClinux with equally many reference points."""
     part = rows.of_kind("solrep", number=0)
     part = part[part["system"].isin(["ecos", "uclinux"])]
     needed(one_origin(part))
@@ -264,9 +265,9 @@ def at_most(rows: ProductRows, names: Collection[str], n_points: int, seconds: f
 
 
 def linear(rows: ProductRows, column: str) -> ClaimFinding:
-    """Judge whether the straight line through the first and the last number of points fits the others.
+    """Judge whether the straight line through the first and the last number of points fits all others.
 
-    The paper's line is of Linux: without it no part is sure.
+    The paper's line is of Linux: without rows of Linux no part is sure.
     """
     told, parts, fewer, judged = [], [], [], dict[System, "pd.DataFrame"]()
     for system, unsorted in rows.by_system("solrep").items():

@@ -1,4 +1,4 @@
-"""Product lines, :cite:t:`Xue2018`: the units for its tables and figures."""
+"""Units that measure the tables and figures of :cite:t:`Xue2018` on product lines."""
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ BOTH_LINUX = ((LINUX, 0), (LINUX, 1))
 REPAIRED_ON = (ECOS[0], UCLINUX[0])
 """Systems for evolution with constraint solving."""
 BY_THE_TEXT = (*SHOP, ECOS[0], UCLINUX[0])
-"""Systems for SolRep also as in the text, which minimises the cost."""
+"""Systems on which SolRep also runs as in the text, which minimises the cost."""
 TABLE_5: tuple[System, ...] = (*JCS[:2], *PORTAL[:2], *SHOP, *ECOS, *UCLINUX, *BOTH_LINUX)
 """Systems of the twelve rows of Table 5, and a third set of attributes of eCos."""
 
@@ -57,12 +57,12 @@ TABLE_5: tuple[System, ...] = (*JCS[:2], *PORTAL[:2], *SHOP, *ECOS, *UCLINUX, *B
 class ProductsSize:
     """Extent of a scale.
 
-    `systems`: product lines measured unless others are named; Table 2 has all of them. `complete`: complete
-    fronts by this library's methods. `printed`: complete fronts by the paper's algorithms as printed.
-    `solrep`: runs of SolRep. `n_seeds`, `n_linux_seeds`, `n_repaired_seeds`: numbers of runs of IBED and IBEA
-    on every system, on Linux, and of evolution with constraint solving. `n_evaluations`: number of products
-    that an evolutionary run evaluates; None for that of the study. `shop_limit_s`: seconds of Algorithm 2 on
-    E-Shop, where the paper stopped it after hours. `text_order`: systems for Algorithm 2 also with the cost
+    `systems`: product lines measured by default; Table 2 has all product lines. `complete`: complete fronts
+    by this library's methods. `printed`: complete fronts by the paper's algorithms as printed. `solrep`: runs
+    of SolRep. `n_seeds`, `n_linux_seeds`, `n_repaired_seeds`: numbers of runs of IBED and IBEA on every
+    system, on Linux, and of evolution with constraint solving. `n_evaluations`: number of products that an
+    evolutionary run evaluates; None for the study's number. `shop_limit_s`: seconds of Algorithm 2 on E-Shop,
+    where the paper stopped it after hours. `text_order`: systems for Algorithm 2 also with the cost
     outermost, as in the text. `whole`: larger systems whose complete front is computed, for a comparison with
     every set.
     """
@@ -169,7 +169,7 @@ def plan_products(folder: Path | None, extent: Extent) -> PaperPlan:
 
 
 def _candidates(folder: Path | None, size: ProductsSize, extent: Extent) -> Iterator[Candidate]:
-    """Yield each unit of a size with its system, and the tables and figures that it is for."""
+    """Yield each unit of a size, with its system and the tables and figures that use the unit."""
     for name in SYSTEMS:
         tables = _named({"table-1": name == "jcs", "table-2": True})
         yield (name, 0), tables, Unit(f"{name}/model", measure_model, (folder, (name, 0)), size=0.0)
@@ -236,12 +236,12 @@ def _printed_unit(
 
 
 def _repeated(seconds: float) -> float:
-    """Return the approximate seconds of a unit whose run is repeated if it is short."""
+    """Return the approximate seconds of a unit, given those of one run; short runs are repeated."""
     return seconds if seconds > REPEATED_S else 4 * seconds
 
 
 def _solrep_units(folder: Path | None, size: ProductsSize, limit_s: float | None) -> Iterator[Candidate]:
-    """Yield the units of SolRep, and those that read the authors' stored results."""
+    """Yield the units of SolRep, and the units that read the authors' stored results."""
     for system, numbers in size.solrep:
         for n_points in numbers:
             is_front = n_points == max(numbers) or n_points >= 1000
@@ -311,7 +311,7 @@ def _unit(
 
 
 def _deviations() -> tuple[str, ...]:
-    """Return the deviations from the paper, with numbers from the settings themselves."""
+    """Return the deviations from the paper, with numbers taken from the settings."""
     medium = dict(MEDIUM_SIZE.solrep)
     return (
         (

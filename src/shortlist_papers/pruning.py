@@ -46,7 +46,7 @@ SETS = {
     "diabetic-retinopathy-debrecen": "DRD", "spambase": "SPA", "default-credit-card-clients": "DEF",
     "bank-additional-full": "BMK",
 }  # fmt: skip
-"""Name of each set in the paper. Its ninth, APS, is not among the public sets here."""
+"""Name of each set in the paper. The paper's ninth set, APS, is not among the public sets here."""
 
 POSITIVE = {"qsar-biodegradation": "NRB"}
 """Positive class by set, if it is not 1."""
@@ -66,20 +66,22 @@ class PruningSize:
     """Names of public sets."""
     n_run: int
     n_repeats: int
-    """Numbers of folds run, of the ten, and of repeats with other folds."""
+    """Numbers of folds run, of ten, and of repeats with other folds."""
     pools: tuple[int, ...]
-    """Numbers of classifiers; a smaller pool holds the first ones of each kind of a larger one."""
+    """Numbers of classifiers in a pool; a smaller pool holds the first classifiers of each kind of a larger
+    pool.
+    """
     time_limit_s: float | None
     node_limit: int | None = None
-    """Limit on the nodes of each exact method; before it the time limit in seconds."""
+    """Limit on the nodes of each exact method. The field before is the time limit in seconds."""
     repeated: Mapping[str, int] = field(default_factory=dict)
-    """Number of repeats by set, for those with more repeats of the smallest pool, as dispersion is over
-    repeats.
+    """Number of repeats by set, for the sets whose smallest pool is measured in more repeats; dispersion is
+    over repeats.
     """
     limits: Mapping[int, float] = field(default_factory=dict)
-    """Time limits of the numbers of classifiers that have another one."""
+    """Time limit in seconds by number of classifiers, for numbers with a special limit."""
     fewer: Mapping[int, int] = field(default_factory=dict)
-    """Numbers of classifiers of which fewer folds are run, and how many."""
+    """Number of folds to run by number of classifiers, for numbers with fewer folds."""
 
     def repeats_of(self, name: str, n_classifiers: int) -> int:
         """Return the number of repeats of a set with a number of classifiers."""
@@ -148,8 +150,8 @@ def paper_methods(
 ) -> dict[str, Any]:
     """Return the paper's configurations and benchmarks by its names, and three variants.
 
-    Hill climbing keeps the ensemble with the best fitness, as in Section 5.2; ``OrderedPruner`` keeps the
-    most accurate one by default. F1 is also measured with the least size of backfitting: 20 % of K.
+    Hill climbing keeps the ensemble with the best fitness, as in Section 5.2; ``OrderedPruner`` by default
+    keeps the most accurate ensemble. F1 is also measured with the least size of backfitting: 20 % of K.
     """
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit}
     return {
@@ -171,7 +173,7 @@ def paper_methods(
 
 
 def binary_table(name: str, table: "pd.DataFrame") -> tuple["pd.DataFrame", Labels]:
-    """Return rows and classes of a public set of two classes, the positive one as 1."""
+    """Return rows and classes of a public set of two classes; the positive class is 1."""
     positive = table["target"] == POSITIVE.get(name.replace("_", "-"), 1)
     return table.drop(columns="target"), positive.to_numpy().astype(np.int64)
 
@@ -179,8 +181,8 @@ def binary_table(name: str, table: "pd.DataFrame") -> tuple["pd.DataFrame", Labe
 def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...] = ()) -> PaperPlan:
     """Return units for every set that exists.
 
-    One unit counts the rows of a set. Others measure one exact method, or all benchmarks together, on one
-    fold with one number of classifiers.
+    One unit counts the rows of a set. Each other unit measures one exact method, or all benchmarks together,
+    on one fold with one number of classifiers.
     """
     found, missing = sets_of(size.sets, folder)
     every = not tables or "claims" in tables
@@ -227,7 +229,7 @@ def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...]
 
 
 def _seconds(group: str, n_rows: int, n_classifiers: int, limit_s: float | None, *, fits: bool) -> float:
-    """Return the approximate seconds of a unit; the first one of a fold also fits the pool."""
+    """Return the approximate seconds of a unit; the first unit of a fold also fits the pool."""
     votes = n_rows * n_classifiers
     own = 0.05 + 3e-7 * votes if group == "benchmarks" else (limit_s or 10.0) * min(1.0, n_rows / 1000)
     return own + (0.5 + 1e-5 * votes if fits else 0.0)
@@ -297,9 +299,10 @@ def count_theorems(name: str, fold: Fold, *, budget: Budget) -> Rows:
 def count_redundant(votes: NDArray[np.int64], truth: NDArray[np.int64]) -> dict[str, int | bool]:
     """Count for how many selections with thresholds Constraints (3) and (6) may be left out, by definition.
 
-    Each row's variable t takes both values: those that the constraints allow, and of those that (2) and (5)
-    alone allow the best ones, must be the same. With accuracy both are left out, with recall (3). Constraint
-    (6) has K + 1 for K, as its text asks for; ``forbidden`` counts what it forbids as printed.
+    Each row's variable t may be 0 or 1. The values that all constraints allow must equal the best of the
+    values that (2) and (5) alone allow. With accuracy (3) and (6) are left out, with recall only (3).
+    Constraint (6) has K + 1 in place of K, as the text requires; ``forbidden`` counts the cases that (6)
+    forbids as printed.
     """
     n = votes.shape[1]
     found = {"programs": 0, "redundant_accuracy": 0, "redundant_recall": 0, "forbidden": 0}
@@ -322,7 +325,7 @@ def count_redundant(votes: NDArray[np.int64], truth: NDArray[np.int64]) -> dict[
 
 
 def _allowed(positive: bool, n_votes: int, threshold: int, n: int) -> tuple[set[int], set[int]]:
-    """Return the values of a row's variable t with all constraints, and without (3) and (6)."""
+    """Return the values of a row's variable t that all constraints allow, and those without (3) and (6)."""
     away, over = threshold + 1 - n_votes, n_votes - threshold
     if positive:
         free = {t for t in (0, 1) if away <= (n + 1) * (1 - t)}  # (2)
@@ -343,7 +346,7 @@ _LAST: dict[str, tuple[Pool, NDArray[np.intp]]] = {}
 
 
 def _pool_of(which: str, fold: Fold, stop: Cancellation | None) -> tuple[Pool, NDArray[np.intp]]:
-    """Return the pool of a fold, fitted, or kept from the unit before if that has the same fold."""
+    """Return the fitted pool of a fold; the pool of the unit before is kept if the fold is the same."""
     found = _LAST.get(which)
     if found is None:
         found = fold_pool(fold, stop)
@@ -373,8 +376,8 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
     """Measure methods on one fold, on the pruning rows and on the test rows.
 
     Seconds and time limits are processor time, as far as the processor works for this process. ``value`` is
-    the value that an exact method maximised, ``selection`` the members by their index, ``pfc`` their mean
-    diversity and ``gamma`` the least one of F2.
+    the value that an exact method maximised, ``selection`` the indices of the members, ``pfc`` the members'
+    mean diversity and ``gamma`` the least diversity that F2 allows.
     """
     rows: Rows = []
     truth = np.searchsorted(pool.classes, fold.y[validation])

@@ -45,18 +45,20 @@ EXACT = ("F1", "F2", "F3")
 LARGEST_GAP = 0.069
 """Largest gap in the paper, which calls it small."""
 NOTABLE = 0.8
-"""Half of the points between the gaps of the paper's DRD, 1.8, and its next set, 0.2."""
+"""Half of the distance between the two largest gaps of the paper, in points: 1.8 for DRD, 0.2 for the next
+set.
+"""
 UNITS = {"rank": "ranks", "mean": "points"}
 
 RUNS = {"kind": "run"}
 FORTY = RUNS | {"classifiers": 40}
 HUNDRED = RUNS | {"classifiers": 100}
 FOLDS = Need(10, "folds of each set, by pools of 40", "fold", FORTY, each="dataset")
-"""Ten folds, which test each row of a set once. Pools with fewer are not compared."""
+"""Need of ten folds, which test each row of a set once. Pools with fewer folds are not compared."""
 SETS_THERE = Need(8, "sets", "dataset", RUNS)
 POOLS = Need(100, "classifiers in a pool", "classifiers", RUNS, largest=True)
 LIMIT = Need(300, "seconds a program", "limit_s", HUNDRED, largest=True)
-"""Need of the paper's limit on each program."""
+"""Need of the paper's time limit on each program."""
 REPEATS = Need(10, "repeats of a set", "repeat", RUNS)
 COMPARED = (FOLDS, SETS_THERE)
 """Extent of a comparison of methods."""
@@ -100,10 +102,10 @@ def _order(
     among: Sequence[str] = (),
     why: Callable[["pd.DataFrame", Sequence[str]], str] = lambda _rows, _lacking: "",
 ) -> ClaimFinding:
-    """Judge whether each of some methods is ahead of the best of the others, paired by set.
+    """Judge whether each method of `ahead` is ahead of the best method of `behind`, paired by set.
 
-    `among`: the methods that are ranked together; by default those of the paper's table. `why`: gives the
-    reason, of rows of the compared pools and the methods that are not surely ahead.
+    `among`: the methods that are ranked together; by default the methods of the paper's table. `why`: returns
+    the reason, given the rows of the compared pools and the methods that are not surely ahead.
     """
     runs = _compared(rows, among or RANKED[metric])
     scores = _scores(runs, metric, measure)
@@ -153,7 +155,7 @@ def _spread(rows: "pd.DataFrame") -> ClaimFinding:
 def _cases_ahead(rows: "pd.DataFrame", metric: str, method: str, printed: tuple[int, int]) -> ClaimFinding:
     """Judge a printed number of cases in which a method beats all benchmarks; by chance it is 1 of 5.
 
-    Cases of one set share its rows, so the interval is for as many cases as there are sets.
+    Cases of one set share its rows, so the interval is computed as if there were one case per set.
     """
     runs = _compared(rows, RANKED[metric])
     cases = _cases(runs, metric)
@@ -201,9 +203,9 @@ def _imbalanced(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _dispersion(rows: "pd.DataFrame", metric: str, low: Sequence[str], high: Sequence[str]) -> ClaimFinding:
-    """Judge deviations over repeats, in cases with several repeats, against the least one of `high`.
+    """Judge deviations of `low` over repeats against the least deviation of `high`.
 
-    If some sets lack repeats, they add a part that points nowhere.
+    Only cases with several repeats are judged. Sets without repeats add a part without a direction.
     """
     runs = runs_with(rows, RANKED[metric])
     repeated = 100 * by_repeat(runs, metric).unstack("repeat").dropna().stack("repeat", future_stack=True)
@@ -261,7 +263,7 @@ def _limit_of(rows: "pd.DataFrame") -> str:
 
 
 def _above_others(values: "pd.Series[float]", name: str) -> "tuple[str, pd.Series[float]]":
-    """Return the other set with the largest mean, and by how much this set exceeds it, by fold."""
+    """Return the other set with the largest mean, and the excess of the named set over it, by fold."""
     means = values.drop(name, level="dataset").groupby(level="dataset").mean()
     worst = str(means.idxmax())
     return worst, (values[name] - values[worst]).dropna()
@@ -373,7 +375,7 @@ def _theorem(rows: "pd.DataFrame", *, diversity: bool) -> ClaimFinding:
 
 
 def _redundant(rows: "pd.DataFrame", goal: str) -> ClaimFinding:
-    """Judge whether rows are classified alike without (3) and (6), or without (3), on every selection."""
+    """Judge whether rows are classified the same without (3) and (6), or without (3), on every selection."""
     column = f"redundant_{goal}"
     needed({"kind", column} <= set(rows.columns))
     counts = needed(rows[rows["kind"] == "theorem"].dropna(subset=[column]))

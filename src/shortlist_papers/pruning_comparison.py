@@ -49,17 +49,17 @@ COMPARISON_COLUMNS = (
 )
 """Columns of a result.
 
-They are data set, fold and method; shares of the test rows; number of members, or missing; seconds of fitting
-without the pool. With prices ``cost`` follows, the price of asking all members. With a single member
-``only_member`` follows, its name.
+The columns are data set, fold and method; shares of the test rows; number of members, if known; seconds of
+fitting without the pool. With prices the column ``cost`` follows: the price of asking all members. With a
+single member the column ``only_member`` follows: the member's name.
 """
 
 RowsAndClasses: TypeAlias = tuple[Any, Labels] | tuple[Any, Labels, Cases | None]
-"""Rows and their classes, and perhaps the case of each row."""
+"""Rows and their classes, possibly with the case of each row."""
 
 SLICE_S = 120.0
-"""Seconds after which a unit begins no further method; it keeps its results, and another unit does the
-rest.
+"""Seconds after which a unit begins no further method. The unit keeps its results, and another unit measures
+the remaining methods.
 """
 
 Result: TypeAlias = dict[str, Any]
@@ -208,7 +208,7 @@ def measure_fold(
     budget: Budget | None = None,
     slice_s: float = math.inf,
 ) -> list[Result]:
-    """Return the results of every method on one fold, until the budget's cancellation stops one.
+    """Return the results of every method on one fold, until the budget's cancellation stops a method.
 
     After `slice_s` seconds, no further method begins.
     """
@@ -304,7 +304,7 @@ def _remembered(fold: "Fold", pool: Pool, asked: NDArray[np.intp]) -> Pool:
 
 
 def _let_answer(pruner: PoolPruner, pool: Pool) -> None:
-    """Replace the members of a pruner by those of another fit, each with its number of copies."""
+    """Replace the members of a pruner by the members of another fit, each with its number of copies."""
     pruner.committee_ = pruner.committee_.with_members(with_copies(pool, pruner.chosen_.copies))
 
 
@@ -369,10 +369,10 @@ class Fold:
     """Rows and classes of the table."""
     repeat: int
     number: int
-    """Indices of the repeat and of its fold, from 0."""
+    """Index of the repeat, and index of the fold within it, both from 0."""
     train: NDArray[np.intp]
     test: NDArray[np.intp]
-    """Indices of the training and test rows."""
+    """Indices of the training rows, and of the test rows."""
     n_classifiers: int
     seed: int
     """Number of classifiers in a pool, and the seed of the pool and of the methods."""
@@ -381,7 +381,7 @@ class Fold:
 
 
 class RememberedClassifier(ClassifierMixin, BaseEstimator):
-    """Classifier of row indices, which gives the kept answers of another classifier."""
+    """Classifier of row indices, which returns stored answers of another classifier."""
 
     def __init__(self, probabilities: Any, places: Any, classes_: Any) -> None:
         self.probabilities = probabilities
@@ -393,7 +393,7 @@ class RememberedClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(self.probabilities[self.places[np.asarray(X)[:, 0]]])
 
     def predict(self, X: Any) -> Labels:
-        """Return the most probable class of each row index, the first of equals."""
+        """Return the most probable class of each row index; of equally probable classes the first."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
@@ -427,7 +427,7 @@ def _prunes(method: Any) -> bool:
 
 
 def _n_members(estimator: Any) -> float:
-    """Return the number of classifiers that a fitted method asks, once each; NaN if it is unknown."""
+    """Return the number of different classifiers that a fitted method asks; NaN if it is unknown."""
     if hasattr(estimator, "copies_"):
         return int(np.count_nonzero(estimator.copies_))
     for name in ("pool_", "members_", "estimators_"):
@@ -449,7 +449,8 @@ def stratified_folds(
 ) -> list[Fold]:
     """Return stratified splits of a table, different in every repeat; cases stay whole.
 
-    Raises BadInputError if there is only one class, or one with fewer rows, or cases, than folds.
+    Raises BadInputError if there is only one class, or a class has fewer rows (with cases, fewer cases) than
+    there are folds.
     """
     classes, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     if len(classes) < 2 or counts.min() < n_folds:

@@ -1,4 +1,4 @@
-"""Reasons why claims of :cite:t:`Bastos2022` do not hold, each with its condition computed from rows."""
+"""Reasons why claims of :cite:t:`Bastos2022` do not hold; each reason's condition is computed from rows."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def overfitting(runs: "pd.DataFrame", one: str, other: str) -> str:
-    """Return a sentence that a method loses more from pruning rows to new rows than another; empty otherwise.
+    """Return a sentence that `one` loses more from pruning rows to new rows than `other`; else empty.
 
     Lost points are paired by set, and must differ by more than their 95 % margin.
     """
@@ -76,10 +76,10 @@ def no_floor(rows: "pd.DataFrame", metric: str) -> str:
 
 
 def hardly_binds(rows: "pd.DataFrame", lacking: Sequence[str] = ("F2",)) -> str:
-    """Return a sentence that F1 already is as diverse as F2 must be; empty unless in most runs beyond chance.
+    """Return a sentence that F1 already is as diverse as F2 must be; else empty.
 
-    Of sets with several repeats the first one counts. Rows do not have the limit of F3 on each member, so
-    that nothing is said where F3 too is `lacking`.
+    F1 must be as diverse in most runs, beyond chance. Of several repeats of a set the first counts. If F3 is
+    in `lacking` too, the sentence is empty, as rows do not have the limit of F3 on each member.
     """
     if list(lacking) != ["F2"] or not {"pfc", "gamma"} <= set(rows.columns):
         return ""

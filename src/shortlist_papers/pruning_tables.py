@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 ACCURACY_METHODS = ("F1", "F2", "F3", "BFT", "HC-CON", "HC-UWA", "FE")
-"""Columns of Table 4, which are ranked together: its rows sum to 28."""
+"""Columns of Table 4, whose methods are ranked together: the ranks in a row sum to 28."""
 
 BALANCED_METHODS = ("F1", "F1-theta", "BFT", "HC-CON", "HC-UWA", "FE")
-"""Columns of Tables 5 and 6, which are ranked together: the rows of Table 6 sum to 21."""
+"""Columns of Tables 5 and 6, whose methods are ranked together: the ranks in a row of Table 6 sum to 21."""
 
 BENCHMARKS = ("BFT", "HC-CON", "HC-UWA", "FE")
 """Benchmarks in the paper's tables."""
@@ -30,7 +30,7 @@ OTHER_BENCHMARKS = ("Kappa", "HC-ACC", "HC-COM")
 """Benchmarks with figures only in the supplementary material, which is not at hand."""
 
 STOPPED_BY_ACCURACY = {"HC-CON": "HC-CON, accuracy", "HC-UWA": "HC-UWA, accuracy"}
-"""Names of hill climbers that keep the most accurate prefix; in Section 5.2 they keep that of best
+"""Names of hill climbers that keep the most accurate prefix; in Section 5.2 they keep the prefix of best
 fitness.
 """
 
@@ -166,7 +166,7 @@ def runs_with(rows: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
 def by_fold(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     """Return a row for each set and fold, means over the numbers of classifiers, in per cent.
 
-    Of sets with several repeats the first one counts, in which each row is tested once.
+    Of several repeats of a set the first counts; it tests each row once.
     """
     runs = runs[runs["repeat"] == 0]
     values = runs.pivot_table(index=list(FOLD), columns="method", values=metric, sort=False)
@@ -174,16 +174,16 @@ def by_fold(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
 
 
 def whole_pools(runs: "pd.DataFrame") -> "pd.DataFrame":
-    """Keep runs by the numbers of classifiers that have ten folds of each set."""
+    """Return the runs by numbers of classifiers for which each set has ten folds."""
     folds = runs.groupby(["classifiers", "dataset"])["fold"].nunique().unstack("dataset", fill_value=0)
     whole = folds.index[(folds >= 10).all(axis=1)]
     return runs[runs["classifiers"].isin(whole)]
 
 
 def mean_ranks(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
-    """Return mean ranks by number of classifiers, over sets; 1 is best, ties share their rank.
+    """Return mean ranks over sets, by number of classifiers; 1 is best, ties share their rank.
 
-    A set counts by the mean of its repeats, however many it has.
+    A set counts once, by the mean of its repeats.
     """
     cases = ranks(by_repeat(runs, metric)).groupby(level=["dataset", "classifiers"]).mean()
     return cases.groupby(level="classifiers").mean()[list(RANKED[metric])]
@@ -192,7 +192,8 @@ def mean_ranks(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
 def ranks_gained(rows: "pd.DataFrame", method: str, metric: str) -> "pd.Series[float] | None":
     """Return the ranks that a hill climber gains on each set by keeping the most accurate prefix.
 
-    The variant replaces the method among those that the paper ranks together. None if the rows lack it.
+    The variant replaces the method among the methods that the paper ranks together. None if the rows lack the
+    variant.
     """
     variant, methods = STOPPED_BY_ACCURACY[method], RANKED[metric]
     if "method" not in rows:
@@ -447,7 +448,10 @@ def _floor(runs: "pd.DataFrame") -> ResultTable:
 
 
 def _if_differs(found: Rows, sentence: str, columns: Sequence[str] = ()) -> str:
-    """Return the sentence if one of our rows differs from the paper's below it, in some columns or in any."""
+    """Return a sentence if one of our rows differs from the paper's row below it; else empty.
+
+    `columns`: columns to compare; by default all.
+    """
     for ours, paper in itertools.pairwise(found):
         if (ours["whose"], paper["whose"]) == ("here", "paper"):
             known = [name for name in columns or paper if name != "whose" and ours[name] is not None]

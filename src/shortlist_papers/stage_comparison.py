@@ -38,7 +38,7 @@ OPPONENTS: dict[str, type[BudgetedClassifier]] = {
     "lightgbm": CostAwareLightGBM,
     "l1-path": L1Path,
 }
-"""Opponents by name: those of the paper, then common methods of today."""
+"""Opponents by name: the opponents of the paper, then common methods of today."""
 SEARCHES = ("emsco", "enumerate", "windows")
 """Names of the methods that search stage assignments, compared with the opponents."""
 COLUMNS = ("seed", "method", "coverage", "accuracy", "cost", "aggregate", "seconds")
@@ -84,10 +84,10 @@ def compare_stage_methods(
 
     `results`, which it returns: one row per seed and method, with the columns of :data:`COLUMNS`; only
     complete seeds. `methods`: unfitted, such as the result of :func:`stage_methods`. `n_seeds`: at least 1.
-    `random_state`: the first seed; the others follow it. `cases`: case of each row, ``(n_samples,)``. All
-    rows of a case are in one part. `work`: workers, with one seed of a method at a time each; the study that
-    keeps finished results, to which seeds and methods may be added later; progress; and a way to stop with
-    the finished seeds.
+    `random_state`: the first seed; each further seed is one more. `cases`: case of each row,
+    ``(n_samples,)``. All rows of a case are in one part. `work`: workers, with one seed of a method at a time
+    each; the study that keeps finished results, to which seeds and methods may be added later; progress; and
+    a way to stop with the finished seeds.
     """
     import pandas as pd
 
@@ -123,7 +123,7 @@ def compare_stage_methods(
 def measure_split(
     X: Any, y: Labels, name: str, method: Any, seed: int, *, budget: Budget, cases: Cases | None = None
 ) -> dict[str, Any]:
-    """Fit a method on the split of one seed, and measure it on its test rows."""
+    """Fit a method on the split of one seed, and measure it on the test rows of the split."""
     start = processor_seconds()
     fitted, test = fit_on_split(X, y, method, seed, budget=budget, cases=cases)
     seconds = processor_seconds() - start
@@ -166,8 +166,7 @@ def fit_quietly(classifier: Any, X: Any, y: Labels, validation: tuple[Any, Label
 def with_margins(results: "pd.DataFrame") -> "pd.DataFrame":
     """Return the mean of every method over the seeds, best sum first, with 95 % margins.
 
-    Seeds share rows, so margins measure the effect of splits on this table, and say nothing about other
-    tables.
+    Seeds share rows, so a margin measures the effect of splits on this table only.
 
     A row per method: ``method``, ``n_seeds``, the mean of every measure under its name, and
     ``coverage_margin``, ``accuracy_margin``, ``cost_margin`` and ``aggregate_margin``.

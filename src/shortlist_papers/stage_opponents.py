@@ -24,12 +24,12 @@ OPPONENTS = {
     "greedy-miser": "GM*", "cstc": "CSTC*", "co-t": "CO-T", "cact-lasso": "CaCT LASSO",
     "single": "Single-Stage",
 }  # fmt: skip
-"""Opponents of the paper, with its names for them."""
+"""Opponents of the paper, with the paper's names."""
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """Rule that chooses an opponent's settings, and the other rule that is measured too."""
+    """Rule that chooses an opponent's settings, and the other rule, which is measured too."""
 
     rule: str
     """Name of the rule, one of :data:`shortlist_papers.opponents.budgeted_classifier.RULES_OF_TUNING`."""
@@ -49,13 +49,13 @@ TUNING = {
     "cstc": Tuning("accuracy", _AS_THEIR_AUTHORS, "sum"),
     "cact-lasso": Tuning("sum", "Section 4.3 states it: g1 + g2 + (1 - g3* / ΣC) on the validation set."),
 }
-"""Rule of tuning of each opponent with settings; the only such table (see docs/decisions/0154)."""
+"""Rule of tuning of each opponent with settings; the rules are listed here only (see docs/decisions/0154)."""
 
 BY_OTHER = "{}, by the {}"
-"""Format of the name of an opponent that the other rule has tuned."""
+"""Format of the name of an opponent whose settings the other rule has chosen."""
 
 OVERLAP = 1 / 3
-"""Number of test rows over that of the other rows in a split 50 : 25 : 25; see
+"""Number of test rows over the number of other rows in a split 50 : 25 : 25; see
 :func:`shortlist_papers.comparison.margin`.
 """
 
@@ -63,7 +63,7 @@ SECONDS = {
     "greedy-miser": 0.5, "cstc": 0.4, "co-t": 0.1, "cact-lasso": 0.5, "single": 0.1,
     "pima": 0.1, "heart": 0.2, "credit": 0.3, SYNTHETIC30: 56.0,
 }  # fmt: skip
-"""Approximate seconds of an opponent, and of evolution on a set at the paper's size."""
+"""Approximate seconds of an opponent, and of evolution with the paper's size on a set."""
 
 EVOLVED = {"paper": "EMSCO", "distinct": "EMSCO, distinct rules"}
 """Names of evolution, by its rules."""
@@ -84,12 +84,12 @@ PAPER_COSTS = {
 }  # fmt: skip
 """Costs in the text of Sec. 4.3.2, in per cent of the price of all features.
 
-CSTC* on Heart follows from GM*, which costs 65 % less.
+The cost of CSTC* on Heart is computed from that of GM*, which is 65 % less.
 """
 
 PAPER_MEAN_COVERAGES = {"EMSCO": 93.4, "GM*": 54.8, "CSTC*": 63.6}
 PAPER_LOSS_OF_ACCURACY = {"EMSCO": -2.72}
-"""Means over the four sets, in the text; accuracy is against Single-Stage."""
+"""Means in the text over the four sets; accuracy is compared with Single-Stage."""
 
 
 NOT_THEIRS = (
@@ -111,15 +111,16 @@ class OpponentsSize:
     """Number of runs of evolution on each split."""
     population: int = 300
     generations: int = 150
-    """Population and number of generations of evolution."""
+    """Population, and number of generations of evolution."""
     rules: tuple[str, ...] = tuple(reversed(RULES))
     """Rules of evolution that are run."""
 
 
 def paper_stages(n_features: int) -> int:
-    """Return k.
+    """Return the largest number of stages k for a number of features.
 
-    The text prints max(⌈n/2⌉, 10), which exceeds Pima's number of features; Figure 13 shows the minimum.
+    The text prints max(⌈n/2⌉, 10), which exceeds Pima's number of features; Figure 13 shows the minimum in
+    place of the maximum.
     """
     return min(math.ceil(n_features / 2), 10)
 
@@ -166,7 +167,7 @@ def opponent_units(folder: Path | None, sets: Sequence[str], size: OpponentsSize
 def measure_opponent(folder: Path | None, name: str, method: str, split: int, *, budget: Budget) -> Rows:
     """Fit an opponent on the split of one seed, and measure it by each rule that may choose its settings.
 
-    A row also has the purchases and answers on the validation rows, by which the settings were chosen.
+    A row also has the purchases and answers on the validation rows, which chose the settings.
     """
     table = paper_table(folder, name)
     made = stage_methods((method,), feature_costs=table.costs, confidence=table.confidence)[method]

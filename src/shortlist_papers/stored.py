@@ -1,4 +1,4 @@
-"""Stored rows, and whether today's code reproduces them."""
+"""Stored rows of papers, and a check whether today's code reproduces them."""
 
 import ast
 import math
@@ -35,20 +35,22 @@ WITHIN = 1e-6
 ROWS_HOLD_SINCE = {"pruning": "0.3.0", "emsco": "0.3.0", "products": "0.3.0", "evolution": "0.3.0"}
 """First version of each paper whose rows equal those of today's code.
 
-All are 0.3.0: since then the values, bounds and fronts of ``tests/test_golden_answers.py`` are the same. A
-change of an algorithm that alters rows of a paper brings its own version here.
+Since version 0.3.0 the values, bounds and fronts of ``tests/test_golden_answers.py`` are the same. A later
+change that alters the rows of a paper must set the paper's version here.
 """
 
 AGAIN, OTHERWISE, BY_TIME, NOT_STORED = "as stored", "otherwise", "ended by a time limit", "not stored"
 OLDER = "of an older version"
-"""Verdict on a stored row that differs, from a version whose rows are no longer valid."""
+"""Verdict on a differing stored row from a version whose rows are no longer valid."""
 EQUAL = "another of equal best"
-"""Verdict on a selection of the same value that is proved best like the stored one, with other members."""
+"""Verdict on a selection with other members than the stored one, if both have the same value and are proved
+best.
+"""
 ADDED = "as stored but for newer columns"
-"""Verdict of a row that differs only in columns that were not measured yet when it was stored."""
+"""Verdict on a row that differs only in columns that were added after the row was stored."""
 VERDICTS = (AGAIN, ADDED, EQUAL, OTHERWISE, BY_TIME, OLDER, NOT_STORED)
 SELDOM = {ADDED, OLDER}
-"""Verdicts that are shown where a row has them."""
+"""Verdicts that are printed only if some row has them."""
 
 OF_MEMBERS = frozenset({
     "selection", "members", "pfc", "accuracy", "balanced_accuracy", "validation_accuracy",
@@ -80,7 +82,7 @@ def stored_rows(path: Path) -> "pd.DataFrame":
 
 
 def versions_of(rows: "pd.DataFrame") -> list[str]:
-    """Return the version of this library behind each row; empty for today's."""
+    """Return the version of this library behind each row; empty for the present version."""
     if "versions" not in rows:
         return [""] * len(rows)
     return [_version(told) for told in rows["versions"]]
@@ -92,7 +94,7 @@ def _version(told: Any) -> str:
 
 
 def _is_older(paper: str, version: str) -> bool:
-    """Return whether a version is before those with valid rows; today's, which is empty, is not."""
+    """Return whether a version is older than those with valid rows; false for the present version, ""."""
     return bool(version) and _numbers(version) < _numbers(ROWS_HOLD_SINCE[paper])
 
 
@@ -120,9 +122,9 @@ def of_older_versions(paper: str, *parts: "pd.DataFrame") -> str:
 
 
 def drawn_units(units: Sequence[Unit], seed: int = 0, seconds: float = CHECK_SECONDS) -> list[Unit]:
-    """Return the units of a check in random order: those expected to take at most a quarter of its time.
+    """Return units for a check in random order: each expected to take at most a quarter of `seconds`.
 
-    One of each kind comes before the others, the shortest ones first.
+    One unit of each kind comes first, the shortest kinds before longer ones.
     """
     cheap = [unit for unit in units if 0 < unit.size <= seconds / 4]
     mixed = [cheap[place] for place in np.random.default_rng(seed).permutation(len(cheap))]
@@ -149,12 +151,13 @@ def checked_rows(
     cancellation: Cancellation,
     seconds: float = CHECK_SECONDS,
 ) -> CheckedRows:
-    """Run some units again, and compare their rows with the stored ones.
+    """Run some units again, and compare their rows with the stored rows.
 
     A row of a search that a time limit ended, then or now, is counted separately, as it depends on the
-    machine. So is a selection with the stored value that is proved best too, as the paper does not say which
-    of several is taken; and so is a row of a version before :data:`ROWS_HOLD_SINCE`. Seconds are not
-    compared, nor columns that no stored row of the method has.
+    machine. A different selection with the stored value that is proved best too is counted separately, as the
+    paper does not say which of several best selections is taken. A row of a version before
+    :data:`ROWS_HOLD_SINCE` is counted separately, too. Seconds are not compared, and columns that no stored
+    row of the method has are not compared either.
 
     `rows`: result of :func:`stored_rows`. `units`: result of :func:`drawn_units`; they are begun within
     `seconds` of the processor.

@@ -25,7 +25,7 @@ def processor() -> str:
 
 
 def listed_versions() -> str:
-    """Return the versions of all that figures depend on, in one line."""
+    """Return the versions of all software on which figures depend, in one line."""
     return "; ".join(f"{name} {version}" for name, version in versions().items())
 
 
@@ -48,7 +48,7 @@ def as_csv(rows: Rows) -> str:
 
 
 def whole_numbers(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Return rows whose columns of whole numbers are integers, also if other kinds of rows lack values."""
+    """Return rows with columns of whole numbers as integers, even if rows of other kinds lack values."""
     floats = rows.select_dtypes("float")
     known = floats.notna()
     numbers = floats.where(known, 0.0)

@@ -43,7 +43,7 @@ PruneSettings = as_settings(
 """Settings of pruning methods."""
 
 OF_SOME_PRUNERS = (((EXACT,), {one.name for one in fields(ExactMethodOptions)} - {"voting", "refit"}),)
-"""Pairs of some methods and the settings that only these have."""
+"""Names of some methods, paired with the settings that only these methods have."""
 
 
 def compare_pruning(
@@ -136,7 +136,7 @@ def chosen_methods(
 
 
 def _affordable(pool: Any, most: float | None) -> Any:
-    """Return the members of the pool within the cost limit; all of them if none is within."""
+    """Return the members of the pool within the cost limit; all members if none is within the limit."""
     if pool is None or most is None or pool.costs is None:
         return pool
     within = pool.costs.round(9) <= most

@@ -44,7 +44,7 @@ OF_SOME_STAGES = (
         },
     ),
 )
-"""Pairs of some methods and the settings that only these have."""
+"""Names of some methods, paired with the settings that only these methods have."""
 
 MARGINS = (
     "95 % margins over the splits, which share rows: they tell how much the split matters on this table, "

@@ -226,14 +226,14 @@ def print_product_comparison(
 
 
 def best_first(comparison: "Comparison") -> "list[MethodRow]":
-    """Return the methods by hypervolume, the largest first, and of equals the faster one."""
+    """Return the methods by hypervolume, the largest first; of equal methods the faster one first."""
     return sorted(comparison.rows, key=lambda row: (-row.union.hypervolume, row.seconds))
 
 
 def answer_text(comparison: "Comparison") -> str:
     """Return a sentence on the method with the largest hypervolume.
 
-    It has the time of this method and of the next one.
+    The sentence has the times of this method and of the second one.
     """
     best, *others = best_first(comparison)
     n_joint = 0 if comparison.tables is None else len(comparison.tables.joint)

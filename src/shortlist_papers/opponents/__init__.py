@@ -1,1 +1,1 @@
-"""Opponents of multi-stage classifiers, each with a reject and a price per row."""
+"""Opponents of multi-stage classifiers, each with a reject option and a price per row."""

@@ -1,4 +1,4 @@
-"""Kernels of the Greedy Miser: growing a regression tree whose splits pay for features, and following it.
+"""Kernels of the Greedy Miser: growth of regression trees with priced splits, and paths of rows in trees.
 
 A tree is a heap: node k has the children 2k + 1 and 2k + 2; a leaf has the column -1.
 """
@@ -17,9 +17,9 @@ def minimise_quadratic(
 ) -> int:
     """Minimise ½ (b - β)ᵀ H (b - β) + gᵀ(b - β) + Σ penalties |b| over b, from b = β, in place.
 
-    `gradient` is g, and becomes the gradient at the answer. Coordinates whose curvature is 0 stay. Ends when
-    no step of a sweep changes a gradient by more than `tolerance` on its own scale; returns the number of
-    sweeps.
+    `gradient` is g, and becomes the gradient at the answer. Coordinates whose curvature is 0 stay unchanged.
+    The sweeps end when no step of a sweep changes a gradient by more than `tolerance` on its own scale; the
+    number of sweeps is returned.
     """
     size = beta.shape[0]
     for sweep in range(MOST_SWEEPS):
@@ -59,18 +59,18 @@ class SortedColumns(NamedTuple):
 
 
 class GrownTree(NamedTuple):
-    """Arrays of one tree, to be written."""
+    """Arrays of one tree, which the caller provides and the kernel fills."""
 
     split_columns: Longs
     """Column that each node compares, ``(n_nodes,)``; -1 for a leaf."""
     thresholds: Floats
-    """Threshold of each node, ``(n_nodes,)``; values up to it go to the first child."""
+    """Threshold of each node, ``(n_nodes,)``; rows with values up to the threshold go to the first child."""
     means: Floats
     """Mean residual of each leaf, ``(n_nodes,)``."""
     leaves: Longs
     """Leaf of each row, ``(n_rows,)``."""
     room: FloatTable
-    """Scratch memory, ``(6, n_nodes)``: row count and sum of each node; count, sum and last value left of a
+    """Scratch memory, ``(6, n_nodes)``. For each node: row count and sum; count, sum and last value left of a
     split; and the best gain.
     """
 
@@ -79,7 +79,7 @@ class GrownTree(NamedTuple):
 def grow_tree(
     rows: SortedColumns, residuals: Floats, charges: Floats, n_levels: int, tree: GrownTree
 ) -> None:
-    """Grow one tree level by level, in which a split by feature f costs ``charges[f]``."""
+    """Grow one tree level by level; a split by feature f costs ``charges[f]``."""
     columns, orders, feature_of = rows.columns, rows.orders, rows.feature_of
     split_columns, thresholds, means = tree.split_columns, tree.thresholds, tree.means
     leaves, room = tree.leaves, tree.room

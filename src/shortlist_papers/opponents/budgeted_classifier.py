@@ -1,4 +1,4 @@
-"""Base of every opponent: prices, the terminal reject, tuning on validation rows, costs per row."""
+"""Base of every opponent: prices, terminal reject, choice of settings on validation rows, costs per row."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class BudgetedModel(Protocol):
-    """Fitted classifier that knows the features it reads of each row."""
+    """Fitted classifier that knows the features it reads for each row."""
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities of encoded rows, ``(n_rows, n_classes)``."""
@@ -49,7 +49,7 @@ class BudgetedModel(Protocol):
 @saved_from("shortlist_papers")
 @dataclass(frozen=True, eq=False)
 class OneSubset:
-    """Classifier that reads the same features of every row."""
+    """Classifier that reads the same features for every row."""
 
     subset: Mask
     """Features that every row buys, ``(n_features,)``."""
@@ -89,7 +89,7 @@ def indicator_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     classes are divided by their sum; if all are 0 or less, all classes get the same probability.
 
     `scores`, ``(n_rows, n_outputs)``: a single output is the estimate for the second of two classes;
-    otherwise there is one per class.
+    otherwise there is one output per class.
 
     >>> indicator_probabilities(np.array([[0.25], [1.5]])).tolist()
     [[0.75, 0.25], [0.0, 1.0]]
@@ -107,7 +107,7 @@ def indicator_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 RULES_OF_TUNING = {"sum": "aggregate", "accuracy": "right"}
 """Rules that choose settings, with the column of ``tuning_`` that each maximises.
 
-It is the sum of coverage, conclusive accuracy and 1 - cost / price of all features, or the share of all
+The column is the sum of coverage, conclusive accuracy and 1 - cost / price of all features, or the share of
 validation rows whose most probable class is right.
 """
 
@@ -126,9 +126,9 @@ class AskedOpponent:
 
 
 def _answers_every_row(estimator: "BudgetedClassifier") -> bool:
-    """Return True if every row gets an answer, which ``predict_proba`` requires.
+    """Return True if every row gets an answer, else raise AttributeError.
 
-    Else raise AttributeError.
+    ``predict_proba`` exists only if every row gets an answer.
     """
     if not estimator.answer_rejected and estimator.REJECTS:
         raise AttributeError(
@@ -140,12 +140,12 @@ def _answers_every_row(estimator: "BudgetedClassifier") -> bool:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BudgetedClassifier(TableClassifier):
-    """A classifier that pays for the features it reads, and rejects rows that it is not confident about.
+    """Classifier that pays for the features it reads, and rejects rows that it is not confident about.
 
     Every opponent is fitted for each of its settings, and keeps the setting with the largest
-    :func:`aggregate` on the validation rows, the first of equals. A row is rejected if its largest class
-    probability is below the confidence threshold after all purchases: the terminal reject of Section 4.3 of
-    :cite:t:`Hamilton2022`.
+    :func:`aggregate` on the validation rows, the first of equal settings. A row is rejected if its largest
+    class probability is below the confidence threshold after all purchases: the terminal reject of Section
+    4.3 of :cite:t:`Hamilton2022`.
 
     Opponents are dataclasses: the constructor of each names these parameters and its own, from which
     scikit-learn reads the parameters.
@@ -157,12 +157,12 @@ class BudgetedClassifier(TableClassifier):
     `classes_`: classes, sorted, ``(n_classes,)``. `costs_`: prices, in whole units. `settings_`: the chosen
     settings. `tuning_`: every setting, with ``coverage``, ``accuracy``, ``cost``, ``aggregate`` and ``right``
     (see :data:`RULES_OF_TUNING`) on the validation rows. `by_rule_`: settings and model chosen by each rule;
-    :meth:`tuned_by` takes another one. `model_`: model that predicts from encoded rows. `reject_label_`:
-    answer for rejected rows.
+    :meth:`tuned_by` takes the choice of another rule. `model_`: model that predicts from encoded rows.
+    `reject_label_`: answer for rejected rows.
     """
 
     REJECTS: ClassVar[bool] = True
-    """Whether rows can be rejected at all."""
+    """Whether the method rejects rows."""
 
     feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None
     confidence: float | Mapping[Any, float] = 0.75
@@ -173,7 +173,7 @@ class BudgetedClassifier(TableClassifier):
 
     @abstractmethod
     def _candidates(self, asked: AskedOpponent) -> Candidates:
-        """Yield settings and fitted models, cheaper ones first."""
+        """Yield settings with the model fitted with them, cheaper models first."""
 
     def fit(
         self,
@@ -189,10 +189,10 @@ class BudgetedClassifier(TableClassifier):
         """Fit every setting, and keep the best one on the validation rows.
 
         Raises BadInputError if the input or a parameter cannot be used; the message says how to fix it.
-        Raises FitsStoppedError if it was stopped before the first setting was fitted.
+        Raises FitsStoppedError if the fit was stopped before the first setting was fitted.
 
         `X`: rows, ``(n_samples, n_features)``; missing values and text columns are encoded, tied to their
-        feature. `y`: their classes, two or more, ``(n_samples,)``. `costs`: prices, which replace
+        feature. `y`: classes of the rows, two or more, ``(n_samples,)``. `costs`: prices, which replace
         `feature_costs`. `validation`: rows that choose settings; otherwise `validation_share` of the rows,
         stratified. `unsupported`: always refused, such as weights of rows (``sample_weight``).
         """
@@ -251,12 +251,12 @@ class BudgetedClassifier(TableClassifier):
         }
 
     def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` for a rejected one."""
+        """Return the class of every row, ``(n_samples,)``; for a rejected row ``reject_label_``."""
         return labels_of(self.decisions(X).guesses, self.classes_, self.reject_label_)
 
     @available_if(_answers_every_row)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return :meth:`probabilities`; exists where every row is answered with a class."""
+        """Return :meth:`probabilities`; the method exists only if every row gets a class."""
         return self.probabilities(X)
 
     def probabilities(self, X: Any) -> NDArray[np.float64]:
@@ -324,7 +324,7 @@ class BudgetedClassifier(TableClassifier):
 
 
 def tried(values: Any, argument: str, check: Any) -> tuple[Any, ...]:
-    """Return one value or several as a tuple, each checked; several are candidates of tuning.
+    """Return one value or several as a tuple of checked values; several values are candidates of tuning.
 
     Raises BadInputError if there is no value, or `check` refuses one.
 
@@ -339,9 +339,9 @@ def tried(values: Any, argument: str, check: Any) -> tuple[Any, ...]:
 
 
 def price_stages(costs: FeatureCosts) -> Mask:
-    """Return the known features after each stage, ``(n_stages, n_features)``: one stage per price, rising.
+    """Return the known features after each stage, ``(n_stages, n_features)``: one stage per price, ascending.
 
-    The price of a feature is that of buying it alone.
+    The price of a feature is the price of buying the feature alone.
 
     >>> from shortlist.multistage.problem.costs import feature_costs
     >>> price_stages(feature_costs([5, 1, 5, 2], "abcd")).astype(int).tolist()
@@ -356,7 +356,8 @@ class CostOrderedStages(BudgetedClassifier):
     """CO-T: a stage per distinct price, in increasing price, with a terminal reject.
 
     The cost-ordered heuristic of Section 4.3 of :cite:t:`Hamilton2022`: ℓ2 logistic regression at each stage,
-    and a row stops at the first confident stage. It has no settings, so its validation rows only measure it.
+    and a row stops at the first confident stage. The method has no settings, so the validation rows only
+    measure it.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
     in every opponent, see :class:`BudgetedClassifier`.

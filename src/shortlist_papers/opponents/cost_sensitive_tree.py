@@ -1,4 +1,4 @@
-"""CSTC: a tree of linear classifiers trained under one global loss, with the price of each path."""
+"""CSTC: a tree of linear classifiers trained with one loss for the tree, with the price of each path."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ from shortlist_papers.opponents.greedy_miser import feature_of_columns
 def gate_scores(design: Floats, coefficients: Floats, gate: Floats) -> Floats:
     """Return the scores that a node compares with its threshold, ``(n_rows,)``.
 
-    The threshold is the score of a fitted row, which must get exactly the same score again.
+    The threshold is the score of a fitted row, so this row must get exactly the same score again.
     """
     return products_in_order(design, products_in_order(coefficients, gate))
 
@@ -39,7 +39,7 @@ class LinearTree:
     thresholds: Floats
     """Threshold θ of each node, ``(n_nodes,)``; a gate score above it leads to the first child."""
     inner: Flags
-    """Mask of the nodes that send rows on, ``(n_nodes,)``; the others answer."""
+    """Mask of the nodes that send rows on, ``(n_nodes,)``; all other nodes answer."""
     gate: Floats
     """Weights of the outputs in the gate score, ``(n_outputs,)``."""
     centres: Floats
@@ -74,7 +74,7 @@ class LinearTree:
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities, ``(n_rows, n_classes)``.
 
-        Each node estimates class indicators: -1 and +1 for two classes, 0 and 1 for each of several.
+        Each node estimates class indicators: -1 and +1 for two classes, 0 and 1 for each of several classes.
         """
         design = self.design(rows)
         said = self.outputs(design, self.leaves(design))
@@ -98,9 +98,10 @@ class LinearTree:
 def class_targets(labels: Longs, n_classes: int) -> tuple[Floats, Floats]:
     """Return the targets of a tree, ``(n_rows, n_outputs)``, and the weights of its gate.
 
-    Two classes have one output of -1 and +1, which is also the gate score. Several have an indicator each,
-    and the gate score is their class index scaled to [-1, +1]. The paper regresses on that number, with the
-    same scores, since least squares is linear in the targets.
+    Two classes have one output of -1 and +1, which is also the gate score. With more classes there is one
+    output per class, its indicator, and the gate score is the class index scaled to [-1, +1]. The paper
+    regresses on the scaled class index; the scores are the same, since least squares is linear in the
+    targets.
     """
     if n_classes == 2:
         return np.where(labels[:, None] == 1, 1.0, -1.0), np.ones(1)
@@ -110,8 +111,8 @@ def class_targets(labels: Longs, n_classes: int) -> tuple[Floats, Floats]:
 def pruned(tree: LinearTree, rows: NDArray[np.float64], targets: Floats) -> LinearTree:
     """Return the tree without branches that do not lower the squared error on the validation rows.
 
-    From below, a node keeps its children only if the rows that reach it have a smaller error below than at
-    the node.
+    From below, a node keeps its children only if the rows that reach the node have a smaller error in the
+    branches below than at the node.
     """
     design = tree.design(rows)
     inner = tree.inner.copy()
@@ -136,7 +137,7 @@ def _error(tree: LinearTree, design: Floats, targets: Floats) -> float:
 SMOOTH = 1e-3
 """Size, in standardised units, below which a parabola replaces the root of a sum of squares."""
 TINY = 1e-2
-"""Length of a feature's coefficients at a node below which the feature is not bought there."""
+"""Length of a feature's coefficients at a node below which the node does not buy the feature."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,13 +152,15 @@ class TreeLoss:
 
     The tree and its two prices are those of :cite:t:`Xu2014`; the formula is the usual form and was not
     checked against that paper's numbering. Evaluating weak learners is free here, since each column is its
-    own. Below :data:`SMOOTH`, z, the root √u is (u/z + z)/2, its upper bound at that z. The bound at each
-    node's own z is the paper's way to a smooth problem, and touches the loss where z = √u: both have
-    one gradient.
+    own weak learner. Below :data:`SMOOTH`, z, the root √u is (u/z + z)/2, its upper bound at that z. The
+    bound at each node's own z is the paper's way to a smooth problem, and touches the loss where z = √u: both
+    have one gradient.
     """
 
     design: Floats
-    """Standardised columns, ones last, ``(n_rows, n_columns + 1)``; the ones are free and bear no penalty."""
+    """Standardised columns with ones last, ``(n_rows, n_columns + 1)``; the ones have no price and no
+    penalty.
+    """
     targets: Floats
     """Target of each output, ``(n_rows, n_outputs)``."""
     gate: Floats
@@ -168,9 +171,9 @@ class TreeLoss:
     """Prices c, relative to the price of all features, ``(n_features,)``."""
     trade_off: float
     sparsity: float
-    """Factors of the price, λ, and of the ℓ1 norm, ρ."""
+    """Factor λ of the price, and factor ρ of the ℓ1 norm."""
     n_levels: int
-    """Number of levels of nodes; the last level has the leaves."""
+    """Number of levels of nodes; the last level is the leaves."""
 
     @property
     def n_nodes(self) -> int:
@@ -193,7 +196,7 @@ class TreeLoss:
     def gradient(self, coefficients: Floats, thresholds: Floats, node: int) -> tuple[Floats, float, Floats]:
         """Return the gradient of the smooth part for one node's β and θ, and the curvature of each row of β.
 
-        The curvature is that of the squared error and of the bound on the price, without the gate's.
+        The curvature is that of the squared error and of the bound on the price, without that of the gate.
         """
         n, forward = len(self.design), self._forward(coefficients, thresholds)
         pull = 2.0 * forward.reach[node][:, None] * (forward.outputs[node] - self.targets) / n
@@ -243,10 +246,7 @@ class TreeLoss:
 
 @dataclass(frozen=True, eq=False)
 class _Forward:
-    """Result of a pass over the tree, per node.
-
-    It has outputs, open gates, reach, loss from the node on, and roots.
-    """
+    """Result of a pass over the tree, by node: outputs, open gates, reach, loss from the node on, and roots."""
 
     outputs: Floats
     opened: Floats
@@ -268,9 +268,9 @@ def lower_loss(
     """Lower the loss in place, a node at a time; return its value at first and after every sweep.
 
     A step is a proximal gradient step of one node's β and θ, scaled by the curvature of each coefficient, and
-    halved until the quadratic bound at the old
-    point holds, so the loss never rises; the ℓ1 part sets coefficients to exactly 0. `free` marks the
-    coefficients that may differ from 0. Ends when a sweep gains less than `tolerance`, relative to the loss.
+    halved until the quadratic bound at the old point holds, so the loss never rises; the ℓ1 part sets
+    coefficients to exactly 0. `free` marks the coefficients that may differ from 0. The sweeps end when a
+    sweep gains less than `tolerance`, relative to the loss.
     """
     values = [loss.value(coefficients, thresholds)]
     steps = np.full(loss.n_nodes, 0.25)
@@ -288,7 +288,7 @@ def lower_loss(
 def _step(
     loss: TreeLoss, coefficients: Floats, thresholds: Floats, node: int, *, free: Flags, size: float
 ) -> float:
-    """Take one step at a node; return its size, or the last tried size if none lowers the loss."""
+    """Take one step at a node; return its size, or the last tried size if no step lowers the loss."""
     before = loss.smooth_value(coefficients, thresholds)
     pull, turn, curvature = loss.gradient(coefficients, thresholds, node)
     old, old_threshold, scale = coefficients[node].copy(), float(thresholds[node]), curvature[:, None]
@@ -313,7 +313,7 @@ def train_tree(loss: TreeLoss, *, n_sweeps: int = 60, tolerance: float = 1e-4) -
     The root starts from least squares. When a level has settled, its nodes get children that start as copies,
     with the median gate score of the rows that reach them as θ. All nodes are then trained further, a
     top-down start as in :cite:t:`Xu2014`. At the end coefficients of features that are nearly absent at a
-    node become 0, λ and ρ are dropped, and the others are fitted again.
+    node become 0, λ and ρ are dropped, and the remaining coefficients are fitted again.
 
     `coefficients`, which it returns, ``(n_nodes, n_columns + 1, n_outputs)``. `thresholds`, which it returns,
     ``(n_nodes,)``.
@@ -366,11 +366,12 @@ class CSTC(BudgetedClassifier):
 
     A tree of linear classifiers under one loss with the price of every path (:class:`TreeLoss`, after
     :cite:t:`Xu2014`), refitted without prices, and pruned on the validation rows. A row follows the gates,
-    pays for the features with a coefficient on its path, each once, and the last node answers.
+    pays once for each feature with a coefficient on its path, and the last node answers.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
     in every opponent, see :class:`BudgetedClassifier`. `trade_off`: λ, at least 0, relative to the price of
-    all features; several are tuned. `sparsity`: ρ, at least 0. `n_levels`: levels of nodes, from 1 to 8.
+    all features; of several values one is chosen by tuning. `sparsity`: ρ, at least 0. `n_levels`: levels of
+    nodes, from 1 to 8.
 
     In the loss a feature has the price of buying it alone; rows pay the exact price, groups included.
 

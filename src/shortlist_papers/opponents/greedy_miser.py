@@ -34,7 +34,9 @@ class MiserTrees:
     split_columns: Longs
     """Column that each node compares, ``(n_trees, n_nodes)``; -1 for leaves."""
     thresholds: Floats
-    """Threshold of each node, ``(n_trees, n_nodes)``; values up to it go to the first child."""
+    """Threshold of each node, ``(n_trees, n_nodes)``; rows with values up to the threshold go to the first
+    child.
+    """
     values: Floats
     """Increment of the score by each leaf, the learning rate included, ``(n_trees, n_nodes)``."""
     start: Floats
@@ -47,7 +49,7 @@ class MiserTrees:
     """Number of features."""
 
     def first(self, n_rounds: int) -> "MiserTrees":
-        """Return the trees of the first rounds, one tree per output each."""
+        """Return the trees of the first rounds; a round has one tree per output."""
         n = n_rounds * len(self.start)
         return replace(
             self, split_columns=self.split_columns[:n], thresholds=self.thresholds[:n], values=self.values[:n]
@@ -76,8 +78,8 @@ class MiserTrees:
 def score_probabilities(scores: Floats, loss: str) -> Floats:
     """Return class probabilities from scores: by the logistic function, or as estimates of indicators.
 
-    With two classes and the logistic loss the single score is the log-odds of the second class; several
-    classes have a softmax.
+    With the logistic loss and two classes, the single score is the log-odds of the second class; with more
+    classes a softmax is taken.
     """
     if loss == "squared":
         return indicator_probabilities(scores)
@@ -89,8 +91,8 @@ def score_probabilities(scores: Floats, loss: str) -> Floats:
 def negative_gradient(scores: Floats, targets: Floats, loss: str) -> Floats:
     """Return -∂loss/∂H of every row and output, ``(n_rows, n_outputs)``.
 
-    Squared loss ½(y - H)²: y - H. Logistic loss: y - p, with y the 0/1 indicator. For two classes that equals
-    y/(1 + exp(yH)) with y of -1 and +1.
+    Squared loss ½(y - H)²: y - H. Logistic loss: y - p, with y the 0/1 indicator. For two classes the value
+    equals y/(1 + exp(yH)) with y of -1 and +1.
     """
     if loss == "squared":
         return targets - scores
@@ -105,8 +107,8 @@ class MiserSettings:
     loss: str = "logistic"
     """Name of the loss, ``"logistic"`` or ``"squared"``."""
     trade_off: float = 0.1
-    """Factor λ of prices, per row and relative to the price of all features, so that neither the number of
-    rows nor the unit of the prices matters.
+    """Factor λ of prices, per row and relative to the price of all features, so that the number of rows and
+    the unit of the prices do not matter.
     """
     n_trees: int = 100
     """Number of rounds."""
@@ -198,8 +200,8 @@ def feature_of_columns(rows: StageRows) -> Longs:
 class GreedyMiser(BudgetedClassifier):
     """The Greedy Miser with a terminal reject, GM* in Section 4.3 of :cite:t:`Hamilton2022`.
 
-    Boosted regression trees (:func:`grow_miser`, after :cite:t:`Xu2012`). A row pays for the features on its
-    paths over all trees, each once.
+    Boosted regression trees (:func:`grow_miser`, after :cite:t:`Xu2012`). A row pays once for each feature on
+    its paths over all trees.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
     in every opponent, see :class:`BudgetedClassifier`. `loss`: ``"logistic"`` or ``"squared"``. `trade_off`:

@@ -1,4 +1,4 @@
-"""Logistic regressions with an ℓ1 penalty: paths over the penalty, and two opponents by them."""
+"""Logistic regressions with an ℓ1 penalty: paths over the penalty, and two opponents that use the paths."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,25 +27,26 @@ from shortlist_papers.opponents.budgeted_classifier import (
 from shortlist_papers.opponents.greedy_miser import feature_of_columns, score_probabilities
 
 PAPERS_PENALTIES = tuple(step / 10 for step in range(1000, -1, -1))
-"""λ in {0, 0.1, ..., 100}, the largest first (Section 4.3 of :cite:t:`Hamilton2022`)."""
+"""Penalties λ in {0, 0.1, ..., 100}, the largest first (Section 4.3 of :cite:t:`Hamilton2022`)."""
 MOST_NEWTON_STEPS = 50
 
 
 def lasso_path(
     design: Floats, labels: Longs, n_classes: int, penalties: Sequence[float], *, tolerance: float = 1e-7
 ) -> Iterator[Floats]:
-    """Yield the coefficients of ℓ1 logistic regression for each penalty, each started from the last.
+    """Yield the coefficients of ℓ1 logistic regression for each penalty, each fit started from the last.
 
     Minimises Σ_i loss_i + λ Σ |β|. The loss is the negative log-likelihood of two classes with one score, or
-    of several with one score each; the last column, the ones, bears no penalty. A step is Newton's: the
+    of more classes with one score each. The last column, the ones, has no penalty. A step is Newton's: the
     quadratic at the current point with the penalty, minimised by coordinate descent (:cite:t:`Friedman2010`),
     and halved until the objective falls.
 
     `design`: standardised columns, ones last, ``(n_rows, n_columns + 1)``. `labels`: class indices,
-    ``(n_rows,)``. `penalties`: λ, at least 0, best from large to small. `tolerance`: a penalty ends when
-    Newton's step lowers the objective by less than this times 1 + its value. `coefficients`, which it yields:
-    a new array for each penalty, ``(n_scores, n_columns + 1)``; the intercepts of several classes sum to 0.
-    If λ is 0 and the classes can be separated there is no minimum; the result is the point after 50 steps.
+    ``(n_rows,)``. `penalties`: λ, at least 0, best from large to small. `tolerance`: the fit of a penalty
+    ends when Newton's step lowers the objective by less than `tolerance` times 1 + the objective.
+    `coefficients`, which it yields: a new array for each penalty, ``(n_scores, n_columns + 1)``; the
+    intercepts of several classes sum to 0. If λ is 0 and the classes can be separated there is no minimum;
+    the result is the point after 50 steps.
     """
     n_scores = 1 if n_classes == 2 else n_classes
     indicators = np.eye(n_classes)[labels]
@@ -91,7 +92,7 @@ def _objective(design: Floats, targets: Floats, beta: Floats, weights: Floats) -
 
 
 def _expansion(design: Floats, targets: Floats, beta: Floats) -> tuple[Floats, Floats]:
-    """Return gradient and Hessian of the negative log-likelihood, with the classes one after the other."""
+    """Return gradient and Hessian of the negative log-likelihood, ordered class by class."""
     n_scores, size = targets.shape[1], design.shape[1]
     scores = design @ beta.reshape(n_scores, -1).T
     p = score_probabilities(scores, "logistic")
@@ -118,12 +119,12 @@ def _subset(beta: Floats, feature_of: Longs, n_features: int) -> NDArray[np.bool
 class CactLasso(BudgetedClassifier):
     """CaCT LASSO: one stage of ℓ1 logistic regression, tuned for cost and coverage, with a terminal reject.
 
-    Section 4.3 of :cite:t:`Hamilton2022`: all rows buy the features whose coefficients are not 0, and λ is
-    the one with the largest g1 + g2 + (1 - g3* / ΣC) on the validation rows.
+    Section 4.3 of :cite:t:`Hamilton2022`: all rows buy the features whose coefficients are not 0, and λ has
+    the largest g1 + g2 + (1 - g3* / ΣC) on the validation rows.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
-    in every opponent, see :class:`BudgetedClassifier`. `penalty`: λ, at least 0: see :func:`lasso_path`.
-    Several are tuned; default: 0, 0.1, ..., 100.
+    in every opponent, see :class:`BudgetedClassifier`. `penalty`: λ, at least 0: see :func:`lasso_path`. Of
+    several values one is chosen by tuning; default: 0, 0.1, ..., 100.
 
     The paper states neither whether its loss is a sum or a mean, nor whether columns were scaled: here it is
     a sum, over standardised columns.
@@ -157,10 +158,10 @@ class CactLasso(BudgetedClassifier):
 class L1Path(BudgetedClassifier):
     """Features from an ℓ1 logistic path, then ℓ2 logistic regression on them: a common approach today.
 
-    The penalty falls from the least that leaves every feature out, by equal factors, to a thousandth of it;
-    every set of features on the way is fitted again with scikit-learn's usual penalty, which does not shrink
-    the probabilities as the LASSO does. The best set on the validation rows is kept, and all its features are
-    bought for every row.
+    The penalty falls by equal factors from the least penalty that leaves every feature out to a thousandth of
+    this penalty. Every set of features on the path is fitted again with scikit-learn's default penalty, which
+    does not shrink the probabilities as the LASSO does. The best set on the validation rows is kept, and all
+    features of the set are bought for every row.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
     in every opponent, see :class:`BudgetedClassifier`. `n_penalties`: length of the path, at least 2.
@@ -193,7 +194,7 @@ class L1Path(BudgetedClassifier):
 
 
 def least_empty_penalty(design: Floats, labels: Longs, n_classes: int) -> float:
-    """Return the least λ at which every coefficient is 0: the largest gradient entry there."""
+    """Return the least λ at which every coefficient is 0: the largest gradient entry at coefficients of 0."""
     indicators = np.eye(n_classes)[labels]
     pulls = (indicators - indicators.mean(axis=0)).T @ design[:, :-1]
     return float(np.abs(pulls).max(initial=0.0))

@@ -21,7 +21,9 @@ from shortlist_papers.opponents.budgeted_classifier import (
 from shortlist_papers.opponents.greedy_miser import feature_of_columns
 
 CHARGES = {"feature": "cegb_penalty_feature_coupled", "row": "cegb_penalty_feature_lazy"}
-"""Names of LightGBM's penalties by payer of a feature: the model, once, or each row that needs it."""
+"""Names of LightGBM's penalties by the payer of a feature: the model, once, or each row that needs the
+feature.
+"""
 
 
 @saved_from("shortlist_papers")
@@ -32,7 +34,7 @@ class PricedBooster:
     booster: Any
     """Fitted booster with all trees."""
     n_rounds: int
-    """Number of boosting rounds that answer; a round has one tree, or one per class."""
+    """Number of boosting rounds that answer; a round has one tree, or one tree per class."""
     paths: tuple[Mask, ...]
     """Mask of the features above each leaf, ``(n_leaves, n_features)``; one array per tree."""
     n_features: int
@@ -72,14 +74,14 @@ def leaf_paths(booster: Any, feature_of: Longs, n_features: int) -> tuple[Mask, 
 @saved_from("shortlist_papers")
 @dataclass(eq=False, repr=False, kw_only=True)
 class CostAwareLightGBM(BudgetedClassifier):
-    """LightGBM that pays for every feature, once or for each row that needs it, with a terminal reject.
+    """LightGBM with a price for every feature, paid once or by each row, and a terminal reject.
 
     Gradient boosting with LightGBM's penalties for features (after :cite:t:`Peter2017`), a common choice
-    today. By `charge` the model pays for a feature with its first split by it
-    (``cegb_penalty_feature_coupled``), or every row that needs it pays (``cegb_penalty_feature_lazy``). The
-    penalty is the price of the feature alone, relative to the price of all features, times `trade_off` and
-    the number of rows, or of those rows that need it. To be answered, a row pays for the features on its
-    paths over all trees, each once. Needs the extra ``lightgbm``.
+    today. While trees grow, `charge` decides who pays for a feature: the model at its first split by the
+    feature (``cegb_penalty_feature_coupled``), or every row that needs the feature
+    (``cegb_penalty_feature_lazy``). The penalty is the price of the feature alone, relative to the price of
+    all features, times `trade_off`, times the number of paying rows; if the model pays, all rows count. To be
+    answered, a row pays once for each feature on its paths over all trees. Needs the extra ``lightgbm``.
 
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
     in every opponent, see :class:`BudgetedClassifier`. `trade_off`: factor of prices, at least 0; several are

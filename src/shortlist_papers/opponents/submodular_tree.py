@@ -31,7 +31,8 @@ LEAST_ROWS = 20
 LEAST_GAIN = 1e-9
 """Share of the squared targets below which a feature's gain is too small."""
 SAME_GAIN = 1e-9
-"""Relative difference of gains up to which they are equal: their last bits depend on the processor."""
+"""Relative difference up to which gains count as equal, as the last bits of a gain depend on the processor.
+"""
 
 
 def grow_submodular(
@@ -41,8 +42,8 @@ def grow_submodular(
     """Return the tree of :cite:t:`Kusner2014`, in which each node buys features greedily and halves its rows.
 
     A node knows the features that nodes above it bought, and may spend `node_budget` times the price of all
-    features on more. It takes the feature with the largest decrease of the squared error per price
-    (:func:`greedy_features`) while its budget lasts. θ is the median of the gate scores.
+    features on further features. While its budget lasts, the node takes the feature with the largest decrease
+    of the squared error per price (:func:`greedy_features`). θ is the median of the gate scores.
 
     A node takes O(n_rows · n_columns · n_taken) time, where features are one column each.
 
@@ -81,9 +82,10 @@ def greedy_features(
 ) -> Mask:
     """Return the mask of features taken greedily by gain per price, while the budget lasts.
 
-    The gain of a feature is the decrease of the least-squares error when its columns join those taken. The
-    price is in addition to the known features; free features come first, by their gain. Of equals the first
-    is taken. Columns are kept orthogonal to those taken, so a step costs one pass over the design.
+    The gain of a feature is the decrease of the least-squares error when the feature's columns join the
+    columns already taken. The price is in addition to the known features; free features come first, by their
+    gain. Of equal features the first is taken. All columns are kept orthogonal to the columns already taken,
+    so a step costs one pass over the design.
 
     `design`: the last column, ones, is always used, ``(n_rows, n_columns + 1)``. `targets`, ``(n_rows,
     n_outputs)``. `feature_of`, ``(n_columns,)``. `known`: features bought before, which are free,
@@ -115,7 +117,7 @@ def greedy_features(
 
 
 def _explained(columns: Floats, rest: Floats, scale: Floats) -> tuple[float, Floats]:
-    """Return the share of the squared residuals that columns explain, and an orthonormal basis of them."""
+    """Return the share of the squared residuals that columns explain, and the columns' orthonormal basis."""
     if columns.shape[1] == 1:  # the usual case, without a decomposition
         length = np.sqrt((columns**2).sum())
         basis = columns / length if length > 1e-7 * max(float(scale[0]), 1e-300) else columns[:, :0]
@@ -128,7 +130,7 @@ def _explained(columns: Floats, rest: Floats, scale: Floats) -> tuple[float, Flo
 def least_squares(design: Floats, targets: Floats, feature_of: Longs, taken: Mask) -> Floats:
     """Return the least-squares coefficients on the columns of some features and the ones.
 
-    Of several solutions it is the shortest; the other coefficients are 0.
+    Of several solutions the shortest is returned. The coefficients of all other columns are 0.
     """
     used = np.append(taken[feature_of], True)
     coefficients = np.zeros((design.shape[1], targets.shape[1]))

@@ -17,7 +17,7 @@ class ClauseLists(NamedTuple):
     literals: Shorts
     """Signed numbers of variables, from 1, one clause after the other."""
     offsets: Longs
-    """Index of each clause's beginning in `literals`, and of the end of the last one."""
+    """Index in `literals` of the beginning of each clause, and of the end of the last clause."""
 
 
 @kernel("boolean(int64, uint8[::1], ClauseLists)")
@@ -32,7 +32,7 @@ def is_violated(clause: int, bits: Bytes, clauses: ClauseLists) -> bool:
 
 @kernel("void(uint8[:, ::1], ClauseLists, int64[:, ::1], int64[:, ::1])")
 def evaluate_selections(selections: Bytes, clauses: ClauseLists, costs: Longs, points: Longs) -> None:
-    """Write for each selection the number of violated clauses, followed by its costs."""
+    """Write for each selection the number of violated clauses, then its costs."""
     for row in range(len(selections)):
         bits = selections[row]
         points[row, :] = 0
@@ -49,10 +49,10 @@ def evaluate_selections(selections: Bytes, clauses: ClauseLists, costs: Longs, p
 def select_by_indicator(points: Longs, kappa: float, n_kept: int, kept: Longs, fitness: Floats) -> None:
     """Keep the fittest by the binary additive ε-indicator (Zitzler & Künzli 2004, Algorithm 1).
 
-    Objectives are scaled to [0, 1]. F(x) = -Σ exp(-I(y, x) / (c κ)) over the others y, with I(y, x) the least
-    shift that makes y weakly dominate x and c the largest |I|. The row with the least F is removed (ties: the
-    last), and F is corrected for its absence, until `n_kept` are left. Their indices go to `kept`, rising;
-    `fitness` holds F of all rows, -inf for removed ones.
+    Objectives are scaled to [0, 1]. F(x) = -Σ exp(-I(y, x) / (c κ)) over all other rows y, with I(y, x) the
+    least shift that makes y weakly dominate x and c the largest |I|. The row with the least F is removed (of
+    ties, the last row), and F is corrected for its absence, until `n_kept` rows are left. The indices of
+    these rows go to `kept`, ascending; `fitness` holds F of all rows, -inf for removed rows.
     """
     n, n_objectives = points.shape
     scaled = np.zeros((n, n_objectives))
@@ -105,7 +105,7 @@ def select_by_indicator(points: Longs, kappa: float, n_kept: int, kept: Longs, f
 def mutate_with_feedback(
     bits: Bytes, clauses: ClauseLists, marks: Bytes, error_rate: float, rate: float, state: State
 ) -> None:
-    """Draw variables of violated clauses anew with `error_rate`, and flip others with `rate`.
+    """Draw variables of violated clauses anew with `error_rate`, and flip other variables with `rate`.
 
     `marks` is scratch memory, all 0 before and after.
     """
@@ -170,9 +170,9 @@ def breed_by_differences(
 ) -> None:
     """Fill `trials`, one per target: DE/rand/1/bin on bits, then mutation.
 
-    The mutant is a random row in which each bit where two others differ is flipped with probability `weight`.
-    Each bit of the target is replaced by the mutant's with probability `crossover`, and one random bit
-    always.
+    The mutant is a random row in which each bit where two other random rows differ is flipped with
+    probability `weight`. Each bit of the target is replaced by the mutant's with probability `crossover`, and
+    one random bit always.
     """
     n, n_variables = population.shape
     marks = np.zeros(n_variables, dtype=np.uint8)

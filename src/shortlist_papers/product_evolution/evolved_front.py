@@ -32,7 +32,9 @@ def find_front(question: ProductQuestion, method: str, options: SearchOptions, b
 
 
 REPAIR_SHARE = 0.02
-"""Share of the offspring that SATIBEA repairs (Henard et al. 2015), and SMTIBEA in its authors' program."""
+"""Share of the offspring that SATIBEA repairs (Henard et al. 2015), and that SMTIBEA repairs in its authors'
+program.
+"""
 REPAIRED = ("satibea", "smtibea")
 """Names of the methods that repair."""
 

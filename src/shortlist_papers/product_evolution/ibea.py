@@ -1,4 +1,4 @@
-"""Indicator-based evolution: IBEA (Zitzler & Künzli 2004), with repair SATIBEA and SMTIBEA, and IBED."""
+"""Indicator-based evolution: IBEA (Zitzler & Künzli 2004), SATIBEA and SMTIBEA with repair, and IBED."""
 
 import contextlib
 import dataclasses
@@ -37,13 +37,13 @@ class Improvement:
     """Solver for products that are no worse than given bits in every objective.
 
     Guo and others (2019) use the solver Z3, of satisfiability modulo theories, in place of SATIBEA's solver
-    of clauses, so that rules may hold sums. In the third version of their program it is asked for a product
+    of clauses, so that rules may hold sums. In the third version of their program Z3 is asked for a product
     that costs no more and has no more defects than the child. Over 0/1 variables an integer program decides
     the same questions, clauses and linear inequalities together: here HiGHS replaces Z3.
 
     Open details of their texts were chosen: all objectives are bounded by the child's. If there is no such
-    product, or none within :data:`N_NODES` nodes, the child is repaired as in SATIBEA; their program takes
-    random values.
+    product, or no such product is found within :data:`N_NODES` nodes, the child is repaired as in SATIBEA;
+    their program takes random values.
     """
 
     def __init__(self, problem: EvolvedProblem, budget: Budget) -> None:
@@ -85,11 +85,11 @@ class Improvement:
 class Ibea(Generations):
     """Indicator-based evolution with feedback-directed mutation (Tan et al. 2015).
 
-    That mutation draws the features of violated clauses anew. With ``settings.repair`` some offspring are
-    replaced by the model that a satisfiability solver finds when it tries their values first, as in SATIBEA
-    (Henard et al. 2015). With ``settings.improve`` the replacement is a product that is no worse than the
-    child in any objective, as in SMTIBEA (Guo et al. 2019). When a study continues, the questions of all
-    repairs are asked again, because a solver learns from them.
+    The mutation draws the features of violated clauses anew. With ``settings.repair`` some offspring are
+    replaced by models of the clauses, as in SATIBEA (Henard et al. 2015): a satisfiability solver searches
+    for a model and tries the child's values first. With ``settings.improve`` the replacement is a product
+    that is no worse than the child in any objective, as in SMTIBEA (Guo et al. 2019). When a study continues,
+    the questions of all repairs are asked again, because a solver learns from them.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Ibea(Generations):
     def resume(self, known: KeptState) -> None:
         """Continue from a kept state.
 
-        IBED of 0.3.0 kept none of the state that only repairs need.
+        A state of IBED from version 0.3.0 lacks the part that only repairs need.
         """
         arrays, unpacked = known.arrays, self._problem.unpacked
         self.population = unpacked(arrays["population"])
@@ -146,7 +146,7 @@ class Ibea(Generations):
         return children
 
     def survive(self, others: NDArray[np.uint8], points: Points) -> None:
-        """Select the population by the indicator from its members and others."""
+        """Select the population by the indicator from the present members and other selections."""
         union, points = np.vstack([self.population, others]), np.vstack([self._points, points])
         size, kappa = self._settings.population_size, self._settings.kappa
         if self._settings.valid_first:
@@ -179,7 +179,10 @@ def repair_some(
     share: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Repair each child with probability `share`, in place; return the repaired children's former bits."""
+    """Repair each child with probability `share`, in place; return the bits before the repairs.
+
+    The bits are those of the repaired children.
+    """
     rows = np.flatnonzero(rng.random(len(children)) < share)
     before = children[rows]
     for row in rows.tolist():
@@ -197,9 +200,10 @@ def fitness_of(points: Points, kappa: float) -> NDArray[np.float64]:
 def _fewest_violations(
     union: NDArray[np.uint8], points: Points, size: int
 ) -> tuple[NDArray[np.uint8], Points]:
-    """Return the `size` distinct members with the fewest violations, and all with as many as the last one.
+    """Return at least `size` distinct members with the fewest violations.
 
-    Equal members are added only if there are too few others.
+    Members that tie with the last one are included. Equal members are added only if there are too few
+    distinct members.
     """
     _, first = np.unique(points, axis=0, return_index=True)
     fresh = np.zeros(len(points), dtype=bool)
@@ -216,10 +220,11 @@ class Ibed(Ibea):
 
     The first population is that of :class:`Ibea`, without repair. In the second, of the same size, each
     member has a trial made from differences of other members, then mutated with feedback. The trial replaces
-    it if it violates fewer clauses, or as many without being dominated by it or equal to it. The indicator
-    selects the first population from its members, its offspring and all trials, so that it receives the
-    results of differential evolution. The paper says little about replacement and exchange; these rules are
-    ours. Offspring of both populations count as evaluations, and the front is of both.
+    the member if it violates fewer clauses, or equally many and is neither dominated by the member nor equal
+    to it. The indicator selects the first population from its members, its offspring and all trials, so that
+    the first population receives the results of differential evolution. The paper says little about
+    replacement and exchange; these rules are ours. Offspring of both populations count as evaluations, and
+    the front is of both.
     """
 
     def __init__(

@@ -28,9 +28,9 @@ class Nsga2(Generations):
     """NSGA-II, in which fewer violated clauses win, then dominance.
 
     Crossover at two points, mutation of one bit per child on average and the removal of duplicates are
-    pymoo's. There is no feedback-directed mutation and no repair; of the settings only evaluations and
-    population are used. The search ends early when pymoo finds no child outside the population. It keeps no
-    states.
+    pymoo's. Feedback-directed mutation and repair are missing; of the settings only evaluations and
+    population are used. The search ends early when pymoo finds no child outside the population. No states are
+    kept.
 
     Raises MissingDependencyError when this module is imported without pymoo.
     """

@@ -1,4 +1,4 @@
-"""Base of the evolutionary algorithms: settings, the problem they evolve on, generations, and repair."""
+"""Base of the evolutionary algorithms: settings, the evolved problem, generations, and repair."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -87,9 +87,9 @@ class EvolvedProblem:
 
     `presolved`: the smaller clauses, without core and dead features, and with equivalent ones joined.
     `own_costs`: costs of the variables of the smaller clauses, ``(n_variables, n_objectives)``.
-    `n_evaluated`: number of selections evaluated so far. `clauses`: conditions of a product. `costs`: to
-    minimise, scaled to integers, ``(n_objectives, n_variables)``. `offsets`: constant parts,
-    ``(n_objectives,)``. `budget`: a part of it may be used to make the clauses smaller.
+    `n_evaluated`: number of selections evaluated so far. `clauses`: conditions of a product. `costs`:
+    coefficients to minimise, scaled to integers, ``(n_objectives, n_variables)``. `offsets`: constant parts,
+    ``(n_objectives,)``. `budget`: budget of the run; making the clauses smaller may use a part.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class EvolvedProblem:
     def evaluate(self, selections: NDArray[np.uint8]) -> Points:
         """Return violated clauses and costs, ``(n_selections, 1 + n_objectives)``.
 
-        Constant parts are left out.
+        Constant parts of the costs are left out.
         """
         points: Points = np.zeros((len(selections), 1 + self.own_costs.shape[1]), dtype=np.int64)
         kernels.evaluate_selections(selections, self.clause_lists, self.own_costs, points)
@@ -180,7 +180,7 @@ class EvolvedProblem:
         return np.unpackbits(bits, axis=1, count=self.n_variables)
 
     def valid_part(self, population: NDArray[np.uint8]) -> tuple[Mask, float]:
-        """Return the products of a population, checked on the original clauses, and their share."""
+        """Return the members that are products by the original clauses, and their share of the population."""
         selections: Mask = self.presolved.restore(population.astype(bool))
         valid = self.clauses.satisfied(selections)
         return selections[valid], float(valid.mean()) if len(valid) else 0.0
@@ -241,7 +241,7 @@ def evolve(
     Nothing is proved about them.
 
     Violated clauses are the first objective, before the given ones (Sayyad et al. 2013). The preprocessing
-    fixes core and dead features and joins equivalent ones. Raises BadInputError if shapes disagree, the
+    fixes core and dead features and joins equivalent features. Raises BadInputError if shapes disagree, the
     clauses have no model, a seed is no product, or the study belongs to another problem.
 
     `method`: :class:`~shortlist_papers.product_evolution.ibea.Ibea`, ``Ibed`` or ``Nsga2``. `clauses`:
@@ -250,8 +250,8 @@ def evolve(
     per row of `costs`. `offsets`: constant parts of the objectives, minimised and scaled,
     ``(n_objectives,)``. `settings`: evaluations, population and rates. `seeds`: products in the first
     population, ``(n_seeds, n_variables)``. `budget`: time limit, seed of all randomness, progress, and the
-    study that keeps the state after a generation, at most once a second, and from which it continues.
-    `extras` of the front: `correctness`, the share of valid members, `n_evaluations` and `seed`.
+    study. The study keeps the state after a generation, at most once a second, and a run continues from the
+    kept state. `extras` of the front: `correctness`, the share of valid members, `n_evaluations` and `seed`.
 
     >>> from shortlist_papers.product_evolution.ibea import Ibea, Ibed
     >>> shop = Clauses.from_clauses(3, [(-1, -2)])
@@ -288,7 +288,7 @@ def _run_generations(
 ) -> str:
     """Make generations until all evaluations are used.
 
-    Return the limit that came before, or an empty text.
+    Return the limit that ended the run earlier, or an empty text.
     """
     known = checkpoint.last()
     if known is None:
@@ -341,9 +341,9 @@ def random_state(rng: np.random.Generator) -> NDArray[np.uint64]:
 
 
 def repaired(solver: SatSolver, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return a model found by a search that tries the values of `bits` first; the clauses must have one.
+    """Return a model found by a search that tries the values of `bits` first; a model must exist.
 
-    Most values that no clause forbids stay: the nearest model need not be found.
+    Most values that no clause forbids stay unchanged, but the model need not be the nearest to `bits`.
 
     >>> from shortlist.logic.clauses import Clauses
     >>> solver = SatSolver(Clauses.from_clauses(3, [(1, 2)]))

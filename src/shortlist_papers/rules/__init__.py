@@ -1,1 +1,1 @@
-"""Pruning rules for comparison: orders of classifiers, and margins."""
+"""Pruning rules for comparison: orders of classifiers, and selection by margins."""

@@ -9,7 +9,7 @@ from shortlist.ensembles._rule_kernels import Climb, CodedRows, best_left, lead
 from shortlist.ensembles.votes.hard_votes import ClassCodes
 
 ROOM = 2**14
-"""Bound on 16-bit sums of changes, at which they are drained."""
+"""Bound on the size of 16-bit sums of changes, at which the sums are drained."""
 COMPLEMENTARINESS, CONCURRENCY, UNCERTAINTY = 0, 1, 2
 """Indices of the rules."""
 
@@ -24,9 +24,9 @@ def drain(recent: NDArray[np.int16], scores: Longs) -> None:
 
 @kernel("void(uint8[::1], uint8, int16, int16[::1])")
 def note_change(codes: ClassCodes, label: np.uint8, change: np.int16, recent: NDArray[np.int16]) -> None:
-    """Add a change to the recent ones of all classifiers that are right on a row.
+    """Add a change to the recent changes of all classifiers that are right on a row.
 
-    Compiled separately, for speed.
+    The function is compiled separately, for speed.
     """
     for k in range(len(recent)):
         recent[k] += change if codes[k] == label else np.int16(0)
@@ -47,7 +47,7 @@ def climb_by_weights(
 
     Weights depend on the members so far.
 
-    ``order[0]`` is given. Fitness is an integer; that of `UNCERTAINTY` is multiplied by the number of members
+    ``order[0]`` is given. Fitness is an integer; for `UNCERTAINTY` it is multiplied by the number of members
     before the step. `recent` collects changes of the scores in a quarter of the bytes, which takes a quarter
     of the time, and is drained before it can overflow.
     """

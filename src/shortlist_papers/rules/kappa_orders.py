@@ -69,7 +69,7 @@ def agreements(votes: ClassVotes) -> NDArray[np.float64]:
 
 
 WholeNumbers = NDArray[Any]
-"""Integers of 64 bits, or Python's if the squared number of samples would not fit."""
+"""Integers of 64 bits, or Python integers if the squared number of samples does not fit into 64 bits."""
 
 
 def kappas(votes: ClassVotes) -> tuple[WholeNumbers, WholeNumbers]:
@@ -77,8 +77,8 @@ def kappas(votes: ClassVotes) -> tuple[WholeNumbers, WholeNumbers]:
 
     Both have the shape ``(n_classifiers, n_classifiers)``; denominators are above 0.
 
-    κ = (Θ1 − Θ2) / (1 − Θ2): Θ1 is the share of samples on which the two agree, Θ2 the share expected by
-    chance from the class frequencies of each; 1 if Θ2 = 1.
+    κ = (Θ1 − Θ2) / (1 − Θ2): Θ1 is the share of samples on which both classifiers agree, Θ2 the share
+    expected by chance from the class frequencies of both; κ is 1 if Θ2 = 1.
 
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> numerators, denominators = kappas(class_votes([[0, 0], [1, 0], [1, 1], [0, 1]], [0, 0, 1, 1]))
@@ -99,10 +99,10 @@ def kappas(votes: ClassVotes) -> tuple[WholeNumbers, WholeNumbers]:
 
 
 def kappa_order(votes: ClassVotes, first: int) -> NDArray[np.int64]:
-    """Return a greedy order: after `first`, the classifier with the least mean pairwise κ of the members.
+    """Return a greedy order: `first`, then the classifier with the least mean pairwise κ, and so on.
 
-    Section 5.2 of :cite:t:`Bastos2022`, read so that no member is revised; of equal means the lowest index
-    wins.
+    Section 5.2 of :cite:t:`Bastos2022`, read so that no member is revised. The mean is over all pairs of
+    members after the classifier has joined; of equal means the lowest index wins.
     """
     numerators, denominators = kappas(votes)
     order = [first]
@@ -135,8 +135,8 @@ def _least_sum(numerators: WholeNumbers, denominators: WholeNumbers) -> int:
 def pairs_order(votes: ClassVotes, right: Counts) -> NDArray[np.int64]:
     """Return an order by pairs of increasing κ (:cite:t:`Margineantu1997`), each adding its new members.
 
-    Equal pairs are taken by lowest indices; of a pair the more accurate one comes first, then the lower
-    index.
+    Pairs of equal κ are taken by lowest indices. Within a pair the more accurate classifier comes first; of
+    equally accurate ones the lower index.
     """
     if votes.n_classifiers == 1:
         return np.zeros(1, dtype=np.int64)
@@ -150,10 +150,10 @@ def pairs_order(votes: ClassVotes, right: Counts) -> NDArray[np.int64]:
 
 
 def fraction_order(numerators: WholeNumbers, denominators: WholeNumbers) -> NDArray[np.intp]:
-    """Return the indices of fractions in rising order; equal ones keep their order.
+    """Return the indices of fractions in ascending order; equal fractions keep their order.
 
     Denominators are above 0. Quotients in floating point are wrong in their last digits at most, so only
-    nearly equal ones are compared as fractions.
+    nearly equal quotients are compared as fractions.
 
     >>> fraction_order(np.array([2, 1, 1, 3]), np.array([6, 4, 3, 9])).tolist()
     [1, 0, 2, 3]

@@ -44,20 +44,20 @@ def order_classifiers(
 ) -> Ordering:
     """Order classifiers by a rule, and keep the best prefix.
 
-    Of equal scores the classifier with the better accuracy of its own wins (uwa's second choice is always
-    such a tie), then the lowest index; of equal prefixes the smallest. A plurality's ties go to the lowest
-    class, so with two classes a tie is negative. Raises BadInputError if a name is unknown, the rule has no
-    fitness to stop by, or a number is out of range.
+    Of equal scores the more accurate classifier wins (uwa's second choice is always such a tie), then the
+    lowest index. Of equal prefixes the smallest is kept. A plurality's ties go to the lowest class, so with
+    two classes a tie is negative. Raises BadInputError if a name is unknown, the rule has no fitness to stop
+    by, or a number is out of range.
 
     Hill climbing takes O(n_rows · n_classifiers) time for the first step, and later only for rows whose
     weight changed; kappa, margin-distance and orientation take O(n_rows · n_classifiers²) as matrix products.
 
     `votes`: rows that the classifiers were not fitted on. `rule`: a name in :data:`RULES`. `stop`: measure of
     the best prefix: ``"accuracy"``, right decisions of its vote, or ``"fitness"``, the rule's own, for rules
-    that have one (:data:`RULES_WITH_FITNESS`). Complementariness, concurrency and uwa have none for a single
-    classifier. `p`: for ``margin-distance``: position of the objective point on the diagonal, in (0, 1].
-    `rho`: for ``drep``: share of the remaining classifiers, the most diverse ones, that compete by accuracy,
-    in (0, 1]. `seed`: for ``random``.
+    that have one (:data:`RULES_WITH_FITNESS`). Complementariness, concurrency and uwa have no fitness for a
+    single classifier. `p`: for ``margin-distance``: position of the objective point on the diagonal, in (0,
+    1]. `rho`: for ``drep``: share of the remaining classifiers, the most diverse ones, that compete by
+    accuracy, in (0, 1]. `seed`: for ``random``.
 
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
@@ -78,7 +78,7 @@ def order_classifiers(
 def check_rule(rule: str, stop: str, *, p: float = 0.075, rho: float = 0.25) -> None:
     """Raise BadInputError for unknown names, rules without a fitness to stop by, and numbers out of range.
 
-    Raises BadInputError as said.
+    The arguments are those of :func:`order_classifiers`.
     """
     as_choice(rule, "rule", list(RULES))
     as_choice(stop, "stop", STOPS)
@@ -125,7 +125,7 @@ def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
 def _orientation(votes: ClassVotes, stop: str) -> Ordering:
     """Order by the angle to the diagonal's projection off the mean signature (Martínez-Muñoz & Suárez 2006).
 
-    With signatures c_h in {−1, 1}^N and s their sum, that projection is a multiple of |s|²·1 − (1·s) s. The
+    With signatures c_h in {−1, 1}^N and s their sum, the projection is a multiple of |s|²·1 − (1·s) s. The
     fitness of a prefix is its smallest product with the projection over |s|²; the rule's own size is the
     number of angles below 90°, at least 1.
     """
@@ -189,7 +189,7 @@ def _margin_distance(votes: ClassVotes, stop: str, p: Fraction) -> Ordering:
 def _drep(votes: ClassVotes, rho: Fraction) -> Ordering:
     """Add the most accurate of the ⌈ρ·|left|⌉ classifiers least like the members (Li et al. 2012).
 
-    It continues while errors decrease.
+    Members are added while errors decrease.
 
     The paper's diff of two classes is the mean product of a classifier's answers and the members' mean
     answer. It grows with the share of members that agree, which is defined for any number of classes and

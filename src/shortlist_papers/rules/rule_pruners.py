@@ -1,4 +1,4 @@
-"""Scikit-learn estimators of the compared pruning rules; thin shells around functions."""
+"""Scikit-learn estimators of the compared pruning rules."""
 
 from collections.abc import Sequence
 from typing import Any
