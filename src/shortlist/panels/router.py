@@ -1,4 +1,4 @@
-"""Router: free columns of a case decide, before the first call, its way through a panel."""
+"""Router: free columns of a case decide, before the first call, the way of the case through a panel."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from shortlist.runs.budget import Budget
 
 MOST_CANDIDATES = 20
-"""Number of policies that a router chooses from: policies near the front without learned decisions."""
+"""Number of policies that a router chooses from; these policies are near the front, without learned
+decisions.
+"""
 PRIOR_CASES = (30, 100, 300)
 """Strengths of the shrinkage: numbers of average cases that are added to each group."""
 PRICE_PRIOR = 1000
@@ -375,7 +377,7 @@ def _out_of_fold(tables: _Tables, grouping: Grouping, prior: int) -> _OutOfFold:
 
 
 def _gain(tables: _Tables, told: _OutOfFold, usual: Floats) -> Floats:
-    """Return the share of the usual cost that each case saves, ``(n_cases,)``, averaged over trade-offs."""
+    """Return for each case the saved share of the usual cost, averaged over trade-offs, ``(n_cases,)``."""
     less = usual - (told.loss + told.price * np.array(tables.trade_offs))
     return np.asarray((less / np.maximum(usual.mean(axis=0), 1e-300)).mean(axis=1))
 

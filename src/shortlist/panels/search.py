@@ -1,4 +1,4 @@
-"""Search for panels: loss and price of policies on the training cases, and the front of all."""
+"""Search for panels: loss and price of policies on the training cases, and the front of all policies."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -64,7 +64,7 @@ first stage.
 """
 
 MOST_FIRST = 3
-"""Number of judges, the best ones, that are tried as a first stage before a committee."""
+"""Number of judges, the best of all, that are tried as a first stage before a committee."""
 
 Job = Callable[[Cases], list[Candidate]]
 """Function that measures some policies on cases, such as all thresholds of a chain."""
@@ -85,7 +85,7 @@ class Searched(NamedTuple):
 
 
 class SearchStep(NamedTuple):
-    """Policies of one family: the family's name, the claim of completeness, and the jobs that measure."""
+    """Policies of one family, with the family's name, a claim of completeness, and jobs that measure them."""
 
     kind: str
     told: str
@@ -139,7 +139,7 @@ def find_policies(
 
 
 def _check_limit(budget: Budget, family: str) -> None:
-    """Raise LimitPassedError if a limit ends a family."""
+    """Raise LimitPassedError if a limit ends the search of a family."""
     if family not in ALWAYS and budget.stopped:
         raise LimitPassedError
 
