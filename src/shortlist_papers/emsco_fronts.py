@@ -211,7 +211,10 @@ def _looked(part: "pd.DataFrame") -> str:
 
 
 def landscape(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether random assignments chosen by accuracy alone cost less than those by coverage alone."""
+    """Judge whether random assignments high in accuracy only cost less than those high in coverage only.
+
+    A measure is high above its mean over all assignments.
+    """
     part = rows.of_kind("landscape")
     needed(len(part) > 2)
     accuracy, coverage, n = (part[name].astype(float) for name in ("accuracy", "coverage", "n"))

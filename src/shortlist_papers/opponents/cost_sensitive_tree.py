@@ -246,7 +246,7 @@ class TreeLoss:
 
 @dataclass(frozen=True, eq=False)
 class _Forward:
-    """Result of a pass over the tree, by node: outputs, open gates, reach, loss from the node on, and roots."""
+    """Result of a pass over the tree, by node: outputs, open gates, reach, loss below, and roots."""
 
     outputs: Floats
     opened: Floats

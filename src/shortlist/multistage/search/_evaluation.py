@@ -46,11 +46,11 @@ class Taken(NamedTuple):
     amounts: LongCube
     """Amounts by assignment, stage and attribute."""
     of_paths: Flags
-    """Whether each attribute counts once, for a row that goes through all stages, and not for every row."""
+    """Whether an attribute counts once, for a row that goes through all stages; false: for every row."""
 
 
 class StageCall(NamedTuple):
-    """Whether an attribute counts once, for a row that goes through all stages; false: for every row."""
+    """Classifier bits and prices of one stage of an assignment."""
 
     slot: int
     """Slot of the decision bits of the stage's classifier."""

@@ -137,11 +137,11 @@ class StageProblem:
     """
 
     decisions: DecisionBits
-    """Decision bits per feature subset: confident, and confident and right, on the validation rows."""
-    costs: FeatureCosts
     """Decision bits per feature subset: masks of the validation rows with a confident answer, and with a
     confident and right answer.
     """
+    costs: FeatureCosts
+    """Prices of the features."""
     max_stages: int
     """Largest number of stages, k."""
     names: tuple[str, ...]
