@@ -140,7 +140,7 @@ EVOLVED_SECONDS = {
 WHOLE_SECONDS = {"e-shop": 40.0, "uclinux": 150.0}
 """Approximate seconds of an algorithm as printed, or a part of it, of a reference point, and of a run.
 
-The last ones are those of the complete front of a larger system.
+The last numbers are for the complete front of a larger system.
 """
 
 

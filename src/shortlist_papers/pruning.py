@@ -325,7 +325,7 @@ def count_redundant(votes: NDArray[np.int64], truth: NDArray[np.int64]) -> dict[
 
 
 def _allowed(positive: bool, n_votes: int, threshold: int, n: int) -> tuple[set[int], set[int]]:
-    """Return the values of a row's variable t that all constraints allow, and those without (3) and (6)."""
+    """Return the values that a row's variable t may have with all constraints, and without (3) and (6)."""
     away, over = threshold + 1 - n_votes, n_votes - threshold
     if positive:
         free = {t for t in (0, 1) if away <= (n + 1) * (1 - t)}  # (2)

@@ -114,7 +114,7 @@ def run_units(
 
     With a study, results must be JSON values or bytes. Recorded units are not run again. A new unit is
     recorded as soon as it ends, even if a unit before it in `units` still runs. The result None means that
-    the unit was stopped; it is not recorded. A unit that fails is noted.
+    the unit was stopped; such a result is not recorded. A unit that fails is noted.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ class TableComparison:
         return int(self.means[f"n_{self.told.unit}s"].iloc[0])
 
     def facts(self, out: Path | None, study: Path | None) -> dict[str, Any]:
-        """Return the facts that all commands have, and those of a comparison."""
+        """Return the facts that every command has, and the facts of a comparison."""
         return {
             "command": "compare",
             "method": "comparison",

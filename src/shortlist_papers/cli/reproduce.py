@@ -273,7 +273,7 @@ def _failed(claims: "ResultTable") -> list[str]:
 
 
 def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> list[str]:
-    """Write every table as CSV, all of them as a page and in Markdown, and the rows behind them."""
+    """Write each table as CSV, all tables as a page and as Markdown, and the rows behind the tables."""
     from shortlist.cli.text.output import save
     from shortlist.files import write_text
     from shortlist.report.page import page

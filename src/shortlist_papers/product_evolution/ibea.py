@@ -179,9 +179,9 @@ def repair_some(
     share: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Repair each child with probability `share`, in place; return the bits before the repairs.
+    """Repair each child with probability `share`, in place.
 
-    The bits are those of the repaired children.
+    Return the bits that the repaired children had before.
     """
     rows = np.flatnonzero(rng.random(len(children)) < share)
     before = children[rows]

@@ -404,7 +404,7 @@ def picked_beside(
     Unless a point or a limit is requested, the point is the best one within the mean price of the saved panel
     on the training cases and, if latency is an objective, within its mean latency. If no point is within this
     price, the limit is the price of the cheapest point. If no such point is within this latency, the limit is
-    the latency of the fastest of them.
+    the least latency of the points within this price.
     """
     if asked.pick is None and not asked.limit:
         asked = _within_saved(choice, asked, saved)

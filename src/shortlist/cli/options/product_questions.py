@@ -278,7 +278,7 @@ def _how_to_turn(asked: str) -> str:
 
 
 def _wanted(line: "FeatureModel", given: QuestionOptions) -> "tuple[Requirements, tuple[Decision, ...]]":
-    """Return all requirements, and the decisions in stages that are part of them."""
+    """Return all requirements, including decisions in stages, and these decisions once more alone."""
     from shortlist.products.configuration.requirements import from_literals, make_requirements
     from shortlist.products.decision_files import has_decisions, staged_decisions
 

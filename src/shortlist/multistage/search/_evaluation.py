@@ -87,11 +87,11 @@ def add_stage(
 ) -> None:
     """Send the waiting rows through one more stage: write its measures, and the rows that wait after it.
 
-    This defines every measure but those of attributes. From stage to stage no measure gets smaller, except
-    the conclusive rows, their credit and the cost of errors; a walk relies on this. `before`, `after`:
-    indices of the rows in the tables of `rows` that are read and written; the two may be equal. Indices are
-    passed because a view of a row would take longer than the work on the row. `n_rows`: number of all
-    validation rows. `weighs`: whether wrong answers differ in cost or credit.
+    This function defines every measure except the measures of attributes. From stage to stage no measure gets
+    smaller, except the conclusive rows, their credit and the cost of errors; a walk relies on this. `before`,
+    `after`: indices of the rows in the tables of `rows` that are read and written; the two may be equal.
+    Indices are passed because a view of a row would take longer than the work on the row. `n_rows`: number of
+    all validation rows. `weighs`: whether wrong answers differ in cost or credit.
     """
     bits, waiting, measures, slot = rows.bits, rows.waiting, rows.measures, stage.slot
     penalties, unit = scoring.penalties, scoring.unit

@@ -296,7 +296,7 @@ class StageProblem:
         return members + most * self.call_price_per_feature * self.n_features
 
     def fitted(self, assignments: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return the assignments whose classifiers are all fitted; no measure of them takes a fit."""
+        """Return the assignments whose classifiers are all fitted already."""
         return np.array([row for row in assignments if self._is_fitted(row)], dtype=np.int8).reshape(
             -1, self.n_features
         )

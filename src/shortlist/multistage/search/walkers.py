@@ -62,7 +62,7 @@ ARCHIVE_ROOM = 4096
 
 @dataclass(frozen=True, eq=False)
 class FoundAssignments:
-    """Non-dominated outcomes, each with its number of tied assignments and the chain of one of them."""
+    """Non-dominated outcomes, with the number of tied assignments and one chain for each outcome."""
 
     measures: NDArray[np.int64]
     ties: NDArray[np.int64]

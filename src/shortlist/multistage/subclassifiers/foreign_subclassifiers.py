@@ -361,7 +361,7 @@ class SharedSubclassifiers(Subclassifiers):
 def takes_gaps(estimator: Any) -> bool:
     """Return whether a classifier declares that it takes missing values.
 
-    For a classifier that calibrates another classifier, the other one must declare so.
+    A classifier that calibrates another classifier takes missing values if the calibrated classifier does.
     """
     from sklearn.utils import get_tags
 
