@@ -1,11 +1,12 @@
 """Loop of a policy: cases pass from stage to stage until each is decided, or waits for an answer.
 
-A policy is two functions. `ask` marks the open cases that have the input of a stage; the others wait for
-it. `decide` returns which of them end there, with which class and certainty. Committees, stages and panels
-are three kinds of policies: their stages are members, bought features, and judges.
+A policy is two functions. `ask` marks the open cases that have the input of a stage; open cases without the
+input wait for it. `decide` returns the cases that end at the stage, with their class and certainty.
+Committees, multi-stage classifiers and panels are policies: their stages are members, bought features, and
+judges.
 
-The next question about a single case, with answers one by one, is found elsewhere: by ``next_step`` of a
-panel (export/reader.py) and of stages (multistage/answering.py), and by ``EarlyAnswers`` of a committee
+Other code finds the next question about a single case whose answers come one by one: ``next_step`` of a panel
+(export/reader.py) and of stages (multistage/answering.py), and ``EarlyAnswers`` of a committee
 (ensembles/committees/asking.py).
 """
 
@@ -21,14 +22,14 @@ UNDECIDED = -1
 """Class code of an undecided case."""
 
 Places: TypeAlias = Any
-"""Indices of the open cases, rising, or a slice of all, which copies nothing."""
+"""Indices of the open cases, increasing; or a slice of all cases, which copies nothing."""
 
 
 class Said(NamedTuple):
-    """Decision of a stage about the cases that reached it, ``(n_cases,)`` each.
+    """Decisions of a stage on the cases that reached it; each array has the shape ``(n_cases,)``.
 
-    `codes`: indices of the classes; -1 for none. `ends`: mask of the cases that end here. `sure`: certainty
-    of the decision; None if it is not needed.
+    `codes`: indices of the classes; -1 for none. `ends`: mask of the cases that end at this stage. `sure`:
+    certainty of the decision; None if it is not needed.
     """
 
     codes: NDArray[np.int64]
@@ -37,12 +38,12 @@ class Said(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """Result of a policy for each case, ``(n_cases,)`` each.
+    """Result of a policy for each case; arrays have the shape ``(n_cases,)`` unless said otherwise.
 
-    `codes`: class of a case that a stage ended; -1 for none. `sure`: certainty at the last stage reached; 0
-    if there is none. `reached`: number of stages that were asked; the stage that a case waits for does not
-    count. `waits`: mask of the cases without the input of their next stage. `left`: indices of the cases
-    that passed all stages without an end, ``(n_left,)``.
+    `codes`: index of the class of each case; -1 for a case that no stage ended. `sure`: certainty at the last
+    stage reached; 0 without a certainty. `reached`: number of stages that were asked; the stage that a case
+    waits for is not counted. `waits`: mask of the cases without the input of their next stage. `left`:
+    indices of the cases that passed all stages without an end, ``(n_left,)``.
     """
 
     codes: NDArray[np.int64]
@@ -60,8 +61,9 @@ def follow(
 ) -> Followed:
     """Follow a policy stage by stage, over the cases that are still open.
 
-    `decide`, `ask`: functions of the stage, from 0, and the cases. `ask` marks the cases that have the
-    input of the stage; without it all have. Neither is called without cases.
+    `decide`, `ask`: functions of the index of a stage, from 0, and the indices of cases. `ask` marks the
+    cases that have the input of the stage; without `ask`, all cases have it. The functions are called only if
+    a case is open.
 
     >>> sure = np.array([[0.9, 0.5], [0.4, 0.8], [0.3, 0.2]])
     >>> codes = np.array([[0, 1], [1, 1], [0, 0]])

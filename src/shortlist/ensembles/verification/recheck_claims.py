@@ -43,7 +43,7 @@ MOST_OFF = 1e-8
 def recheck_votes(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]) -> dict[str, Any]:
     """Return the recomputed value, limits and bound of a vote, compared with the model.
 
-    The dict has fields of the verification. The vote is against a threshold, or by plurality.
+    The dict holds fields of :class:`Verification`. The vote is with a threshold, or by plurality.
     """
     truth, n_classes = chosen.record.labels, len(chosen.classes_)
     two = chosen.terms.positive is not None
@@ -75,7 +75,7 @@ def recheck_means(
 ) -> dict[str, Any]:
     """Return the recomputed value, limits and bound of a mean of probabilities, compared with the model.
 
-    The dict has fields of the verification.
+    The dict holds fields of :class:`Verification`.
     """
     certificate, votes = result.certificate, SoftVotes(shares, truth)
     goal = mean_goal(chosen.terms.goal, votes, positive=chosen.positive_place)
@@ -93,7 +93,7 @@ def recheck_means(
 
 
 def limits_of(chosen: Chosen, n_classifiers: int, diversity: DiversityLimits | None) -> SelectionLimits:
-    """Return the limits that a model's options stand for."""
+    """Return the limits on a selection that follow from the options of a model."""
     terms = chosen.terms
     return selection_limits(
         n_classifiers,
@@ -115,11 +115,11 @@ def as_claimed(
     unit: int,
     most_off: float = 0.0,
 ) -> dict[str, Any]:
-    """Return the comparison of recomputed numbers with a model's claims, as fields of the verification.
+    """Return the comparison of recomputed numbers with a model's claims, as fields of :class:`Verification`.
 
-    `certificate`: the model's certificate, if any; it must be for the problem in `meant`, field by field, as
-    a proof of another problem proves nothing. `unit`: unit of totals, below 0 where the objective is a loss.
-    `most_off`: tolerance on sums of logarithms.
+    `certificate`: certificate of the model, if any. Each of its fields must agree with the problem in
+    `meant`, as a proof of another problem proves nothing. `unit`: unit of totals, below 0 where the objective
+    is a loss. `most_off`: tolerance on sums of logarithms.
     """
     failures = list(verdict.failures)
     if certificate is not None:
@@ -157,7 +157,7 @@ def as_claimed(
 
 
 def other_value(claimed: float, value: float) -> str:
-    """Return a sentence that a model claims another value than its members have."""
+    """Return a sentence that the value in the model differs from the value of its members."""
     return f"the model claims the value {claimed:g}, its members are worth {value:g}"
 
 
@@ -166,7 +166,7 @@ def recount_mean(
 ) -> dict[str, Any]:
     """Return the comparison of a recomputed mean over rows with the claimed one.
 
-    A rule, or evolution, has no other claim.
+    A model of a rule, or of evolution, claims nothing but this mean.
 
     `values`, ``(n_rows,)``: whether each row is decided right, or the cost of its error.
     """
@@ -180,10 +180,11 @@ def recount_mean(
 
 
 def other_problem(certificate: Certificate, meant: dict[str, Any]) -> list[str]:
-    """Return a sentence for each field of a certificate that is about another problem than the model.
+    """Return a sentence for each field of a certificate that differs from the problem of the model.
 
-    A proof of another problem proves nothing. `certificate`: the model's, from a file, so that any field may
-    be missing or of any type. `meant`: the fields that the model's options imply, by name.
+    A proof of another problem proves nothing. `certificate`: certificate from a model file, in which any
+    field may be missing or of any type. `meant`: the fields that follow from the options of the model, by
+    name.
     """
     return [
         f"the certificate is about other {field} than the model"
@@ -193,9 +194,9 @@ def other_problem(certificate: Certificate, meant: dict[str, Any]) -> list[str]:
 
 
 def _is_as_meant(found: Any, meant: Any) -> bool:
-    """Return whether a field is as expected.
+    """Return whether a field of a certificate has the expected value.
 
-    All budgets of at least the sum of all costs are the same limit.
+    Two budgets are equal limits if each is at least the sum of all costs.
     """
     if isinstance(found, dict) and isinstance(meant, dict) and "costs" in meant:
         all_cost, budget = sum(meant["costs"]), found.get("budget")
@@ -205,7 +206,7 @@ def _is_as_meant(found: Any, meant: Any) -> bool:
 
 
 def what_was_checked(certificate: Certificate | None) -> dict[str, Any]:
-    """Return the certificate, the name of its parts, and their number, as fields of the verification."""
+    """Return the certificate, with the name and the number of its parts, as fields of a verification."""
     parts = certified_by(certificate or {})
     found: Any = (certificate or {}).get(parts, ())
     n_parts = int(found) if parts == "selections" else len(found)

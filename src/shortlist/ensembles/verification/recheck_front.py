@@ -50,10 +50,10 @@ from shortlist.results.proof import ProofKind, proof_conflict
 from shortlist.runs.budget import Budget
 
 CLOSE = 1e-9
-"""Relative tolerance on means of calls and prices, due to rounding."""
+"""Relative tolerance on mean calls and mean prices, due to rounding."""
 
 MOST_SLOW = 2**12
-"""Largest number of committees that are all counted with means, where counting is slow."""
+"""Largest number of committees to count one by one if means decide, as counting means is slow."""
 
 BY_CASE = (
     "Points were compared with the best single classifier by cases of several rows, which the file does not "
@@ -61,7 +61,7 @@ BY_CASE = (
 )
 
 Point: TypeAlias = list[int]
-"""Values of the objectives of one committee as integers, in the front's units, to be minimised."""
+"""Objectives of one committee as integers to minimise, in the units of the front."""
 
 
 def check_front(
@@ -71,13 +71,14 @@ def check_front(
     budget: Budget,
     most: int = MOST_SELECTIONS,
 ) -> FrontCheck:
-    """Recount every committee of a front, and all other committees where they are few.
+    """Recount every committee of a front, and all other committees if there are few.
 
-    Raises BadInputError if the front is of other candidates, or lacks the prices of its members.
+    Raises BadInputError if the front is of other candidates than the model, or lacks the prices of its
+    members.
 
     `chosen`: model whose record has been checked. `budget`: its clock limits the recount. `most`: largest
-    number of committees that are all counted; with more, the front's claims about other committees are not
-    proved again.
+    number of committees that are all counted; with more committees, the front's claims about other committees
+    are not proved again.
     """
     count = _count_of(chosen, front)
     facts = FrontCheck((), len(front), front.proof.kind)
@@ -109,7 +110,7 @@ def check_front(
 
 
 def front_selection(chosen: Chosen) -> PrunedSelection:
-    """Return the committee picked from a front, with its value and the bound on all values."""
+    """Return the committee picked from a front as a selection, with its value and the bound on this value."""
     front, pick = chosen.front, chosen.pick
     assert front is not None, "the committee is of a front"
     assert pick is not None, "the committee is of a front"
@@ -136,7 +137,7 @@ def _classes(chosen: Chosen) -> NDArray[np.uint8]:
 
 
 def _problem(chosen: Chosen, front: Front) -> CommitteeProblem | MeanFrontProblem:
-    """Return the problem that a front solves, from the recorded answers."""
+    """Return the problem of a front, with the answers from the record of the model."""
     record, truth = _on_record(chosen), _classes(chosen)
     return _problem_of(chosen, front, _votes_on(chosen, record, truth, np.arange(len(truth))))
 
@@ -158,7 +159,7 @@ def _votes_on(
 def _problem_of(
     chosen: Chosen, front: Front, votes: Votes | ClassVotes | SoftVotes
 ) -> CommitteeProblem | MeanFrontProblem:
-    """Return the problem that a front solves, from the votes on some rows."""
+    """Return the problem of a front, with the given votes."""
     terms, n = chosen.terms, len(chosen.names)
     texts = [f"{one.sense} {one.name}" for one in front.objectives]
     given: dict[str, Any] = {
@@ -172,7 +173,7 @@ def _problem_of(
 
 
 def _class_names(chosen: Chosen) -> list[str]:
-    """Return the names of the classes; with a positive class of two that class is the last."""
+    """Return the names of the classes; with two classes, the positive class is the last."""
     names = [str(one) for one in chosen.classes_]
     if chosen.record.packed_votes is None:
         return names
@@ -181,7 +182,7 @@ def _class_names(chosen: Chosen) -> list[str]:
 
 
 def _other_facts(chosen: Chosen, front: Front) -> Iterator[str]:
-    """Yield the names of the facts of a front that do not agree with its points and its problem."""
+    """Yield the names of the facts of a front that contradict its points or its problem."""
     problem, extras = _problem(chosen, front), front.extras
     yield from other_objectives(front, [problem.objectives[place] for place in problem.asked])
     if said := proof_conflict(front):
@@ -202,9 +203,9 @@ def _other_facts(chosen: Chosen, front: Front) -> Iterator[str]:
 
 
 def _other_standing(chosen: Chosen, front: Front) -> Iterator[str]:
-    """Yield points of a front that repeated choice ranks otherwise against the best single classifier.
+    """Yield sentences on differences from a repeated comparison with the best single classifier.
 
-    The margin and the picked point are compared with those of the model.
+    The front's margin and pick are compared with those of the model, its gains with those of repeated choice.
     """
     known, pick = front.extras[BESIDE_SINGLE], chosen.pick
     own = known if chosen.front is None else chosen.front.extras.get(BESIDE_SINGLE, known)
@@ -274,7 +275,7 @@ def _paid(chosen: Chosen, front: Front) -> dict[str, list[float] | None]:
 class _Count:
     """Values of committees on the recorded rows, counted by loops over plain numbers.
 
-    For means, ``goals`` has the certificate's goal for each objective, with the value of its unit.
+    If means decide, ``goals`` has for each objective its goal, as in a certificate, and the value of a unit.
     """
 
     answers: list[Any]
@@ -338,7 +339,7 @@ class _Count:
 
 
 def _count_of(chosen: Chosen, front: Front) -> _Count:
-    """Return an object that counts the values of committees of a model's candidates for a front."""
+    """Return the counter of committee values for a front, on the recorded answers of a model's candidates."""
     if front.candidates != chosen.names:
         raise BadInputError(
             f"the front must be of this model's candidates, whose {len(chosen.names):,} names differ from "
@@ -382,7 +383,7 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
 
 
 def _gains(name: str, scale: int, sizes: Sequence[int], classes: Sequence[str]) -> list[int]:
-    """Return the gain of a right row of each class in an objective, as integers."""
+    """Return the gain of a right row of each class for an objective, as integers."""
     shares = {
         "accuracy": [Fraction(1, sum(sizes))] * len(sizes),
         "balanced-accuracy": [Fraction(1, max(1, n) * sum(map(bool, sizes))) for n in sizes],
@@ -425,7 +426,7 @@ def _other_prices(chosen: Chosen, front: Front) -> tuple[str, ...]:
 
 
 def _wrong_points(front: Front, count: _Count) -> Iterator[str]:
-    """Yield sentences on points that are no committees within the sizes, or have wrong values."""
+    """Yield sentences on points whose committee is outside the limits on size, or whose values are wrong."""
     thresholds = front.extras.get("thresholds") if count.by_threshold else [0] * len(front)
     if not isinstance(thresholds, list) or len(thresholds) != len(front):
         yield "the front does not have a threshold for each committee"
@@ -454,15 +455,15 @@ def _wrong_points(front: Front, count: _Count) -> Iterator[str]:
 
 
 def _slack(name: str, scale: int, count: _Count) -> int:
-    """Return the tolerance on an objective's integers: above 0 for sums of logarithms alone."""
+    """Return the tolerance on the integers of an objective; it is above 0 only for sums of logarithms."""
     return int(MOST_OFF * scale) if name in count.goals else 0
 
 
 def _missing(front: Front, count: _Count) -> tuple[str, ...]:
-    """Recount every committee, and return sentences on those that contradict the front.
+    """Recount every committee, and return sentences on the committees that contradict the front.
 
-    Such a committee should be in the front, dominates a point that is called proved, is better than a bound,
-    or is within the cost up to which all committees were visited.
+    Such a committee is missing from a complete front, dominates a point that is called proved, or is better
+    than a bound. Or it is missing within the size or cost up to which the front is called final.
     """
     names, scales = front.names, np.array([one.scale or 1 for one in front.objectives])
     slack = np.array([_slack(one.name, one.scale or 1, count) for one in front.objectives])

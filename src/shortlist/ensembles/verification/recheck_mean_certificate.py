@@ -1,8 +1,7 @@
-"""Recheck of a certificate of pruning by probabilities: tangents above the values of means.
+"""Recheck of a certificate of pruning by mean probabilities, whose bound is proved by tangents.
 
-It is slow, plain, and independent of the code that makes certificates. It imports nothing but
-`recheck_vote_certificate.py` and another check of this kind from the library, and trusts no number of the
-certificate.
+The code is slow, plain, and independent of the code that makes certificates. From the library it imports only
+modules of rechecks, such as `recheck_vote_certificate.py`. It trusts no number of the certificate.
 """
 
 import hashlib
@@ -24,7 +23,7 @@ ShareTable = Sequence[Sequence[Sequence[int]]]
 
 
 Term = tuple[list[int], float]
-"""Summand: the part of each classifier in it, and its aim."""
+"""Summand of the value: the part of each classifier in its sum, and its aim."""
 
 
 def check_mean_certificate(
@@ -32,9 +31,8 @@ def check_mean_certificate(
 ) -> CertificateVerdict:
     """Return value and bound, recomputed from the probabilities and the tangents.
 
-    1. The data has the SHA-256 of the certificate.
-    2. The members keep the limits, and have the value.
-    3. A part is of ``first`` to ``last`` members, and has a tilt q for every summand g of a sum ``s`` over
+    1. The rows have the SHA-256 in the certificate. 2. The members keep the limits, and have the value. 3. A
+    part is of ``first`` to ``last`` members, and has a tilt q for every summand g of a sum ``s`` over
        the members. The summand is at most ``q · s + max of (g(e) − q · e)`` over all e that
        affordable members of that number reach. All right sides together are linear in the members, and so
        largest for the ``first`` classifiers that add most; a mean of more members is a mean of such means.
@@ -153,7 +151,7 @@ def _part_bound(
 def _highest(goal: Mapping[str, Any], aim: float, ends: tuple[int, int], unit: int, tilt: float) -> float:
     """Return the largest ``g(e) - tilt · e`` between two ends.
 
-    It is at one of them, or where the slope of g equals `tilt`.
+    The largest value is at one of the ends, or at the point where the slope of g equals `tilt`.
     """
     low, high = ends
     places: list[float] = [low, high]

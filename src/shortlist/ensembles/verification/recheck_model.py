@@ -48,13 +48,15 @@ if TYPE_CHECKING:  # their kernels take seconds to load
 
 
 Model: TypeAlias = "Chosen | ExactPruner | RulePruner | EvolutionaryEnsembleClassifier"
-"""Model with a value that can be counted again."""
+"""Model whose value can be counted again."""
 
 
 BY_FOLDS = (
     "value and bound rest on out-of-fold answers{}; new rows are answered by members fitted on all rows"
 )
-"""Sentence on models whose members were chosen out of fold; its gap names the source of these answers."""
+"""Sentence on a model whose members were chosen out of fold; the gap in it is filled with the source of these
+answers.
+"""
 
 UNFITTED = " that the model keeps; that each was given by a member not fitted on that row was not rechecked"
 FITTED = " of members that were fitted again without each fold"
@@ -63,11 +65,11 @@ FITTED_AGAIN = (
     "value and bound are those of the members when they were chosen; new rows are answered by the same "
     "members fitted again on all rows"
 )
-"""Note on models whose members were fitted again."""
+"""Sentence on a model whose members were fitted again."""
 
 
 EVOLVED_ON = "rows that it was evolved on"
-"""Name of the rows on which an ensemble was evolved."""
+"""Name of the training rows of an evolved ensemble, for sentences."""
 
 
 @saved_from("shortlist.ensembles")
@@ -76,16 +78,16 @@ class Verification:
     """Result of a recheck of a model."""
 
     failures: tuple[str, ...] = ()
-    """Sentences on differences from the model's claims; empty when there are none."""
+    """Sentences on differences from the model's claims; empty if there is no difference."""
     notes: tuple[str, ...] = ()
-    """Sentences on another order of the rows, or on a limit that was not checked."""
+    """Sentences on a different order of the rows, or on a limit that was not checked."""
     value: float | None = None
-    """Value recomputed from the votes; None where that was not possible."""
+    """Value recomputed from the votes; None if it could not be recomputed."""
     bound: float | None = None
-    """Bound proved by the recomputed certificate; None without one."""
+    """Bound that the rechecked certificate proves; None without a certificate."""
     claimed_bound: float | None = None
-    """Bound in the model; lower than `bound` where a solver, or branch and bound, claims more than the
-    certificate proves. None without such a claim.
+    """Bound in the model. It is lower than `bound` if a solver, or branch and bound, claims more than the
+    certificate proves. None if the model claims no bound.
     """
     evidence: Evidence | None = None
     """Evidence for the recomputed value and bound; None after a failure."""
@@ -94,25 +96,25 @@ class Verification:
     n_parts: int = 0
     """Number of parts that were checked: cuts, ranges of thresholds with lines, or all selections."""
     parts: str = ""
-    """Name of these parts: ``"cuts"``, ``"lines"``, ``"tangents"`` or ``"selections"``; empty without a
+    """Name of the checked parts: ``"cuts"``, ``"lines"``, ``"tangents"`` or ``"selections"``; empty without a
     certificate.
     """
     all_votes: bool
-    """Whether the whole pool voted again, and not the members alone."""
+    """Whether the whole pool answered again; otherwise the members alone answered."""
     certificate: Certificate | None = None
     """Certificate that was checked; None without one."""
     other_table: str = ""
-    """Sentence on recorded rows with other values in this table, although the members' answers are as
+    """Sentence on recorded rows whose values differ in this table, although the members' answers are as
     recorded; otherwise empty.
     """
     out_of_fold: bool = False
     """Whether value and bound are based on answers out of fold."""
     doubts: tuple[str, ...] = ()
-    """Sentences on members that were fitted again, and contain other numbers than those of the model."""
+    """Sentences on members that, fitted again, differ in numbers from the members of the model."""
 
     @property
     def valid(self) -> bool:
-        """Whether there is no failure."""
+        """Whether there are no failures."""
         return not self.failures
 
     @property
@@ -120,8 +122,8 @@ class Verification:
         """Outcome of the recheck: ``"valid"``, ``"partly"``, ``"counted"`` or ``"invalid"``.
 
         ``"valid"``: all claims are right. ``"partly"``: the value and a bound are right, but a solver or
-        branch and bound claims a tighter bound. ``"counted"``: the value is right, but nothing proves a
-        bound, or members are in doubt. ``"invalid"``: something is wrong.
+        branch and bound claims a tighter bound, which is not rechecked. ``"counted"``: the value is right,
+        but no bound is proved, or there are doubts about members. ``"invalid"``: a claim is wrong.
         """
         if self.failures:
             return "invalid"
@@ -137,14 +139,14 @@ class Verification:
 def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None = None) -> Verification:
     """Recheck the claims of a fitted ensemble on the table that it was made from.
 
-    The recorded rows are found by their values, so the table may be in another order. Then the members answer
-    them again. If they were chosen out of fold, members fitted without the fold of a row answer it. With two
-    classes their votes must be the recorded ones; the votes of other classifiers are taken from the record,
-    unless the whole `pool` is given. With several classes the same holds for the answers of all classifiers.
-    A certificate must be for the objective and the limits of the model's options, and ``check_certificate``
-    of :mod:`shortlist.ensembles.verification.recheck_vote_certificate`, or its counterpart for means,
-    recomputes value and bound from the votes alone. Without a certificate the value is counted, the limits
-    are checked, and no bound is claimed.
+    The recorded rows are found by their values, so the table may be in another order. The members then answer
+    the recorded rows again. If members were chosen out of fold, members fitted without the fold of a row
+    answer it. The new answers of the members must equal the recorded answers. The answers of other
+    classifiers are taken from the record; if `pool` is given, all its classifiers answer again. A certificate
+    must be for the objective and the limits of the model's options, and ``check_certificate`` of
+    :mod:`shortlist.ensembles.verification.recheck_vote_certificate`, or its counterpart for means, recomputes
+    value and bound from the votes alone. Without a certificate the value is counted, the limits are checked,
+    and no bound is claimed.
 
     Parameters
     ----------
@@ -153,15 +155,16 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
     X : DataFrame or array of shape (n_samples, n_features)
         Table with the rows on the model's record.
     y : array-like of shape (n_samples,)
-        Their classes.
+        Classes of the rows.
     pool : Pool or CrossFittedPool, optional
-        All classifiers from which members were chosen; a CrossFittedPool if they were chosen out of fold.
+        All classifiers from which the members were chosen; a CrossFittedPool if the members were chosen out
+        of fold.
 
     Raises
     ------
     BadInputError
-        If `pool` has another number of classifiers than at the choice, or other folds, or if the model has no
-        selection.
+        If `pool` has another number of classifiers or other folds than the pool of the choice, or if the
+        model has no selection.
     """
     if not hasattr(model, "training_"):
         return _verify_chosen(_chosen(model), X, y, pool)
@@ -209,7 +212,7 @@ class _Recorded:
     called: str
 
     def codes(self, labels: Labels) -> NDArray[np.intp]:
-        """Return classes as the record stores them, ``(n_rows,)``; -1 for a class unknown to the model."""
+        """Return classes in the code of the record, ``(n_rows,)``; -1 for a class unknown to the model."""
         if self.positive is not None:
             return np.asarray(labels == self.positive).astype(np.intp)
         places = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
@@ -225,9 +228,9 @@ def _verify_rows(
     looked_at: Verification,
     judges: tuple[Any, ...] = (),
 ) -> Verification:
-    """Find the recorded rows in a table, and recheck the claims on them.
+    """Find the recorded rows in a table, and recheck the claims about these rows.
 
-    `recheck`: function from the rows and their classes to fields of the verification.
+    `recheck`: function from the recorded rows and their classes to fields of :class:`Verification`.
     """
     found = find_recorded_rows(table.record, X, y, called=table.called)
     not_the_rows = f"these are not the rows that the model was made from: {found.difference}"
@@ -362,14 +365,16 @@ def recheck_committees(
     budget: Budget | None = None,
     most: int = MOST_SELECTIONS,
 ) -> FrontCheck:
-    """Recheck a front of committees together with the model that was saved with it.
+    """Recheck a front of committees, and the model that was saved with the front.
 
-    Raises BadInputError if the front is of other candidates, or lacks the prices of its members.
+    Raises BadInputError if the front is of other candidates than the model, or lacks the prices of its
+    members.
 
     `chosen`: model with the selection rows and the answers of every candidate. `front`: front by
-    :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`. `X`, `y`: table that both were made
-    from; the members of `chosen`, or all of `pool`, answer it again. `pool`: all candidates. `budget`,
-    `most`: as for :func:`~shortlist.ensembles.verification.recheck_front.check_front`.
+    :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`. `X`, `y`: table that the model and the
+    front were made from; the members of `chosen`, or all classifiers of `pool`, answer its rows again.
+    `pool`: all candidates. `budget`, `most`: as for
+    :func:`~shortlist.ensembles.verification.recheck_front.check_front`.
     """
     budget = budget or Budget()
     rows = _verify_chosen(chosen, X, y, pool, its_front=False)
@@ -380,9 +385,9 @@ def recheck_committees(
 
 
 def _checked_pool(chosen: Chosen, pool: Pool | CrossFittedPool) -> Pool | CrossFittedPool:
-    """Return a pool that can answer the recorded rows as at the choice.
+    """Return the pool, after a check that it can answer the recorded rows as the pool of the choice.
 
-    Raise BadInputError for another pool.
+    Raises BadInputError if the pool has another number of classifiers, or other folds.
     """
     if len(pool) != len(chosen.copies):
         raise BadInputError(

@@ -1,4 +1,4 @@
-"""Recheck of the other parts of a committee: they are made again from members and record."""
+"""Recheck of the other parts of a saved committee, which are made again from members and record."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -32,7 +32,6 @@ from shortlist.ensembles.pruning.pruning import (
     BEFORE_WALK,
     CHEAPER_WALK,
     COMMITTEE_WALK,
-    WITHIN_LIMITS,
     evidence_of,
     selections_meant,
 )
@@ -48,14 +47,16 @@ from shortlist.solvers import TITLES
 from shortlist.tables.fit_inputs import take_rows
 
 MOST_APART = 1e-3
-"""Tolerance on power and factors, as another machine may round members' probabilities otherwise."""
+"""Tolerance on power and factors of a calibration, as members' probabilities may be rounded differently on
+another machine.
+"""
 
 CLOSE = 1e-9
-"""Relative tolerance on differences of sums, due to rounding."""
+"""Relative tolerance on the difference of two sums, due to rounding."""
 
 PROVERS = {
     engines.CUTS, engines.CONFLICTS, engines.PAIRS, engines.WALK, engines.COUNT, BRANCHES, TANGENTS,
-    COMMITTEE_WALK, CHEAPER_WALK, BEFORE_WALK, WITHIN_LIMITS, *TITLES.values(),
+    COMMITTEE_WALK, CHEAPER_WALK, BEFORE_WALK, *TITLES.values(),
 }  # fmt: skip
 """Names of the provers that may claim a bound."""
 
@@ -68,8 +69,9 @@ def other_parts(
 ) -> list[str]:
     """Return sentences on the parts of a model that do not follow from its members, record and terms.
 
-    `rows`, ``(n_recorded, n_features)``: the recorded rows. `truth`: indices of their classes. `votes`,
-    ``(n_recorded, n_candidates)``: answers of all candidates there, if votes chose the members.
+    `rows`, ``(n_recorded, n_features)``: the recorded rows. `truth`: indices of the classes of these rows.
+    `votes`, ``(n_recorded, n_candidates)``: answers of all candidates on these rows, if members were chosen
+    by votes.
     """
     said = [*_other_members(chosen, rows), *_other_probabilities(chosen, rows, truth)]
     if said:
@@ -166,12 +168,12 @@ def _ballot(chosen: Chosen, gains: NDArray[np.int64], threshold: int | None, n_m
 
 
 def _is_proved_mean(chosen: Chosen) -> bool:
-    """Return whether values are of decisions by the unweighted mean, as those of fronts are."""
+    """Return whether the proved value counts decisions by the unweighted mean, as in fronts of losses."""
     return chosen.front is not None and chosen.voting == SOFT
 
 
 def _gains(chosen: Chosen, truth: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the gain of being right on each class if means decide, before calibration, ``(n_classes,)``."""
+    """Return the gain of a right decision on each class, before calibration, if means decide."""
     shares = chosen.record.shares
     if shares is None or chosen.voting == HARD or chosen.front is not None:
         return np.ones(len(chosen.classes_), dtype=np.int64)
@@ -185,7 +187,7 @@ def _gains(chosen: Chosen, truth: NDArray[np.integer]) -> NDArray[np.int64]:
 def _result(
     chosen: Chosen, kept: PrunedSelection, truth: NDArray[np.integer], votes: NDArray[np.uint8] | None
 ) -> PrunedSelection:
-    """Return a result with the model's own value and bound, which are rechecked separately."""
+    """Return the result made again, but with the model's value and bound, which are rechecked separately."""
     run = {name: getattr(kept, name) for name in RUN}
     if chosen.front is not None and chosen.pick is not None:
         return dataclasses.replace(front_selection(chosen), **run)
@@ -223,7 +225,9 @@ def _result(
 RUN = (
     "seconds", "history", "certificate", "certified_bound", "found_by", "proved_by", "why", "measured"
 )  # fmt: skip
-"""Names of fields of a result that are rechecked elsewhere, or that describe the run itself."""
+"""Names of the fields of a result that are rechecked elsewhere, or that describe the run and not the
+selection.
+"""
 
 
 def _evidence(chosen: Chosen, result: PrunedSelection | None) -> Evidence:
@@ -238,7 +242,7 @@ def _evidence(chosen: Chosen, result: PrunedSelection | None) -> Evidence:
 
 
 def _other_members(chosen: Chosen, rows: Any) -> Iterator[str]:
-    """Yield sentences on members whose names, order or judges do not agree with the selection."""
+    """Yield sentences on members whose names, order or judges contradict the selection."""
     kept, pool = chosen.committee.members, _as_pool(chosen)
     copies = chosen.copies.tolist()
     wanted = [name + AGAIN * copy for name, n in zip(chosen.names, copies, strict=True) for copy in range(n)]
@@ -256,7 +260,7 @@ def _other_members(chosen: Chosen, rows: Any) -> Iterator[str]:
 
 
 def _other_probabilities(chosen: Chosen, rows: Any, truth: NDArray[np.integer]) -> Iterator[str]:
-    """Yield sentences on probabilities with another source than requested, or another calibration."""
+    """Yield sentences on a source of probabilities that was not requested, or on a different calibration."""
     committee, asked = chosen.committee, chosen.terms.probabilities
     if not len(committee.members):
         source, calibration = SHARES, None
@@ -281,7 +285,7 @@ def _is_close(kept: Calibration | None, found: Calibration | None) -> bool:
 
 
 def other_promise(chosen: Chosen, X: Any, y: Any, chose: tuple[Any, Labels]) -> tuple[list[str], list[str]]:
-    """Return sentences on differences of the recomputed promise, and on parts that could not be rechecked.
+    """Return sentences on differences of the recomputed promise, and on parts that were not rechecked.
 
     `X`, `y`: table that the model was made from. `chose`: the recorded rows and their classes.
     """
@@ -303,7 +307,7 @@ def other_promise(chosen: Chosen, X: Any, y: Any, chose: tuple[Any, Labels]) -> 
 
 
 def _wrong_history(chosen: Chosen) -> Iterator[str]:
-    """Yield sentences on impossible facts in a run's record: the prover of the bound, and the end."""
+    """Yield sentences on impossible facts in the record of a run, such as the prover of its bound."""
     result = chosen.result
     if result is None:
         return

@@ -1,4 +1,4 @@
-"""Recheck of selections: the limits of one, and the values of all where they are few, which is a proof.
+"""Recheck of selections: the limits of one selection, and as a proof the values of all, if there are few.
 
 Sets of rows are bits of Python's integers. A selection grows by one classifier at a time, together with the
 sets of rows that have at least one vote, at least two, and so on.
@@ -9,8 +9,8 @@ from math import comb, inf
 from typing import Any, TypeAlias
 
 MOST_SELECTIONS = 2**17
-"""Largest number of selections that are all evaluated, which takes a few seconds; with more no such proof is
-accepted.
+"""Largest number of selections that are all evaluated, which takes a few seconds; a proof by more selections
+is not accepted.
 """
 
 UNITS = 10**9
@@ -18,23 +18,24 @@ SLACK = 1000
 MOST = 2**62
 
 VoteTable = list[tuple[tuple[int, ...], int, int]]
-"""Distinct vote vectors in lexicographic order, with their numbers of positive and negative samples."""
+"""Distinct vote vectors in lexicographic order, each with its number of positive and of negative samples."""
 
 Levels: TypeAlias = list[int]
 """Set of rows with at least k votes, as bits, for each number k; the first has all rows."""
 
 
 def whole(number: Any, what: str, least: int, most: float = inf) -> int:
-    """Return a number of a certificate that must be an integer in a range; raise ValueError otherwise."""
+    """Return a number of a certificate; raise ValueError unless it is an integer from `least` to `most`."""
     if type(number) is not int or not least <= number <= most:
         raise ValueError(f"{what} must be a whole number from {least} to {most}, got {number!r}")
     return number
 
 
 def checked_members(claim: Mapping[str, Any], n_classifiers: int, failures: list[str]) -> list[int]:
-    """Return the members of a claim, and append a text to `failures` for each broken limit on size and cost.
+    """Return the members in a claim; append a text to `failures` for each broken limit on size or cost.
 
-    Raises ValueError where something is no integer, or sizes exceed the number of classifiers.
+    Raises ValueError if a field is no integer where one is needed, or if a size exceeds the number of
+    classifiers.
     """
     limits = claim["limits"]
     most = whole(limits["max_size"], "max_size", 0, n_classifiers)
@@ -55,7 +56,10 @@ def checked_members(claim: Mapping[str, Any], n_classifiers: int, failures: list
 
 
 def is_diverse(table: VoteTable, members: list[int], limits: Mapping[str, Any]) -> bool:
-    """Return whether credit is at least ``each`` for every member and ``mean`` over pairs, in billionths."""
+    """Return whether the credit of members is at least ``each`` per member and ``mean`` over pairs.
+
+    Credits and limits are in billionths.
+    """
     size = len(members)
     if size < 2 or "each" not in limits:
         return True
@@ -75,9 +79,10 @@ def is_diverse(table: VoteTable, members: list[int], limits: Mapping[str, Any]) 
 
 
 def _pair_credit(measure: str, in_both: int, ours: int, theirs: int, n: int) -> int:
-    """Return the credit of a pair in billionths, from numbers of rows: both fail, each fails, and all.
+    """Return the credit of a pair of classifiers in billionths, from numbers of rows.
 
-    Raises ValueError if the measure is unknown.
+    The numbers are of rows on which both fail, on which the first fails, on which the second fails, and of
+    all rows. Raises ValueError if the measure is unknown.
     """
     only_ours, only_theirs = ours - in_both, theirs - in_both
     differing = only_ours + only_theirs
@@ -100,7 +105,7 @@ def _pair_credit(measure: str, in_both: int, ours: int, theirs: int, n: int) -> 
 def n_selections(n_classifiers: int, limits: Mapping[str, Any]) -> int:
     """Return the number of selections within the sizes.
 
-    Raise ValueError where they are too many to evaluate.
+    Raises ValueError if there are too many selections to evaluate.
     """
     found = sum(comb(n_classifiers, size) for size in range(limits["min_size"], limits["max_size"] + 1))
     if found > MOST_SELECTIONS:
@@ -120,7 +125,7 @@ def best_gain(
 ) -> int | None:
     """Return the largest sum of the gains of right rows, over all selections and thresholds.
 
-    None without one.
+    None if no selection is allowed.
 
     `answers`, `labels`, `n_classes`, `by_threshold`: as for :func:`every_committee`. `gains`: gain of each
     row, at least 0. `limits`: ``min_size`` and ``max_size``, perhaps ``costs`` and ``budget``. `is_allowed`:
@@ -146,7 +151,7 @@ def every_committee(
     n_classes: int,
     by_threshold: bool,
 ) -> Iterator[tuple[list[int], int, list[int]]]:
-    """Yield every committee of the sizes with each threshold, and its number of right rows of each class.
+    """Yield every committee of an allowed size with each threshold, and its number of right rows by class.
 
     `answers`: index of the class that each classifier answers; `n_classes` is an abstention. `limits`:
     ``min_size`` and ``max_size``. `by_threshold`: whether class 1 is answered where more members than a
@@ -170,7 +175,7 @@ def _decided(
     *,
     by_threshold: bool,
 ) -> Iterator[tuple[list[int], int, int]]:
-    """Yield every selection with each threshold, and the set of rows that it is right on, as bits."""
+    """Yield every selection with each threshold, and the set of rows that it decides right, as bits."""
     of_class = [_bits(label == one for label in labels) for one in range(n_classes)]
     n_classifiers = len(answers[0]) if answers else 0
     columns = [
@@ -208,7 +213,7 @@ def _right_by_plurality(levels: list[Levels], of_class: list[int], size: int) ->
 def _selections(
     columns: list[list[int]], n_rows: int, n_classifiers: int, limits: Mapping[str, Any]
 ) -> Iterator[tuple[list[int], list[Levels]]]:
-    """Yield every selection within the limits on size and cost, with its levels for each kind of vote."""
+    """Yield every selection within the limits on size and cost, with its levels for each class of votes."""
     costs, budget = limits.get("costs"), limits.get("budget", 0)
     every = (1 << n_rows) - 1
     stack: list[tuple[list[int], int, list[Levels]]] = [([], 0, [[every] for _ in columns])]

@@ -1,11 +1,11 @@
-"""Recheck of a certificate of pruning by votes: slow, plain, and independent of the code that made it.
+"""Recheck of a certificate of pruning by votes, independent of the code that made the certificate.
 
-It imports nothing but `recheck_selections.py`, of the same kind, from the library, and trusts no number of
-the certificate. An auditor can read these loops, or write similar ones.
+The code is slow and plain. From the library it imports only `recheck_selections.py`, a recheck too. It trusts
+no number of the certificate. An auditor can read these loops, or write similar ones.
 
-With two classes a row is decided positive where more members than the threshold vote so. With several, a row
-of true class c is right where c has a vote, and every rival class d has fewer votes, or equally many if d
-comes after c. A selection without members is right on the first class where no classifier abstains.
+With two classes a row is decided positive if more members than the threshold vote so. With several classes, a
+row of true class c is right if c has a vote, and every rival class d has fewer votes, or as many votes if d
+comes after c. If no classifier abstains, a selection without members is right on rows of the first class.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from shortlist.ensembles.verification.recheck_selections import (
 )
 
 ClassTable = list[tuple[int, tuple[int, ...], int]]
-"""Distinct rows with their true class, votes and number of samples, in the order of class and votes."""
+"""Distinct rows as true class, votes and number of samples, sorted by true class, then by votes."""
 
 
 @dataclass(frozen=True)
@@ -34,26 +34,26 @@ class CertificateVerdict:
     """Result of a check of a certificate."""
 
     failures: tuple[str, ...]
-    """Sentences on the parts of data, selection, value and bound that are not as claimed; empty if all
-    are.
+    """Sentences on the parts of data, selection, value and bound that contradict the certificate; empty if no
+    part does.
     """
     value: int | None
     bound: int | None
-    """Recomputed bound, in the integers of the certificate; None where that was not possible."""
+    """Recomputed bound, in the integers of the certificate; None if it could not be recomputed."""
 
     @property
     def valid(self) -> bool:
-        """Whether everything is as claimed."""
+        """Whether no part contradicts the certificate."""
         return not self.failures
 
 
 class ClaimedRows(ABC):
-    """Rows, with the claims of a certificate about them."""
+    """Rows with the claims of a certificate about these rows; base of the checks of votes and of means."""
 
     proof = "cuts"
     """Name of the proof of the bound in the certificate."""
     slack = 0
-    """Tolerance on sums of logarithms."""
+    """Tolerance on sums of logarithms, in the integers of the certificate."""
 
     def __init__(self, claim: Mapping[str, Any], n_classifiers: int) -> None:
         self.claim, self.n_classifiers, self.failures = claim, n_classifiers, list[str]()
@@ -64,7 +64,7 @@ class ClaimedRows(ABC):
 
     @abstractmethod
     def value(self, members: list[int]) -> int:
-        """Return the value of the members; append the broken limits, besides size and cost, to `failures`."""
+        """Return the value of the members; append broken limits, except on size and cost, to `failures`."""
 
     @abstractmethod
     def bound(self) -> int:
@@ -101,9 +101,9 @@ def check_certificate(
 ) -> CertificateVerdict:
     """Return value and bound, recomputed from the data and the cuts in Python's integers.
 
-    1. The data has the SHA-256 of the certificate.
-    2. The members keep the limits, and have the value, with the threshold if there are two classes.
-    3. Every cut is true. Of two classes, let y be multipliers with sum P over positive and N over negative
+    1. The data has the SHA-256 in the certificate. 2. The members keep the limits, and have the value, with
+    the threshold if there are two classes. 3. Every cut is true. Of two classes, let y be multipliers with
+    sum P over positive and N over negative
        rows. The largest ``Σ y · votes (positive) − Σ y · votes (negative) + max(0, N − P) · size`` of a
        selection within the sizes is below P. It would have to reach P if all rows of the cut were right. Of
        several classes, the sum by y of the votes for the true class less those for the rival would have to
@@ -139,7 +139,7 @@ def count_selection(
     """Return the recomputed value of a selection, and whether it keeps its limits, without a proved bound.
 
     `claim`: the fields ``members`` and ``limits`` of a certificate, with ``threshold`` and ``weights`` or
-    with ``gains``. The other arguments are as for :func:`check_certificate`.
+    with ``gains``. Further arguments: as for :func:`check_certificate`.
     """
     return _claimed(claim, answers, labels, n_classes).verdict(proved=False)
 
@@ -156,7 +156,7 @@ def _claimed(
 
 
 class _VotedRows(ClaimedRows):
-    """Distinct rows of votes; gains are counted on `votes` and `labels`."""
+    """Distinct rows of votes, with the gains of right decisions; base for two classes and for several."""
 
     votes: list[tuple[int, ...]]
     labels: list[int]
@@ -165,16 +165,16 @@ class _VotedRows(ClaimedRows):
 
     @abstractmethod
     def gains(self) -> tuple[int, list[int]]:
-        """Return the constant value of every selection, and the gain of each right row.
+        """Return the value that every selection has in common, and the gain of each row if it is right.
 
-        The gain is 0 where no selection is right.
+        The gain is 0 for a row that no selection is right on.
         """
 
     @abstractmethod
     def summed(self, cut: Mapping[str, Any], multipliers: list[int]) -> tuple[list[int], int] | None:
-        """Return the sum over members that the rows of a cut require together, and its reach.
+        """Return the coefficients of the members in a cut, and the reach of the cut.
 
-        None for a false cut.
+        None if the cut is false.
         """
 
     @abstractmethod
@@ -268,9 +268,9 @@ class _ThresholdRows(_VotedRows):
         return floor + sum(gain for gain in signed if gain < 0), [abs(gain) for gain in signed]
 
     def summed(self, cut: Mapping[str, Any], multipliers: list[int]) -> tuple[list[int], int] | None:
-        """Return the sum of the votes with the multipliers, at the most favourable threshold, and its reach.
+        """Return the coefficients of the members in a cut at the most favourable threshold, and its reach.
 
-        None for a false cut.
+        The coefficients are sums of votes times multipliers. None if the cut is false.
         """
         coefficients = [0] * self.n_classifiers
         positive = negative = 0
@@ -328,7 +328,7 @@ class _ClassRows(_VotedRows):
         return floor, gains
 
     def _extremes(self, label: int, rival: int, votes: tuple[int, ...]) -> tuple[int, int, int]:
-        """Return the lowest and highest lead over a rival within the sizes, and the least that is right."""
+        """Return the lowest and the highest lead over a rival within the sizes, and the least right lead."""
         own, limits = votes.count(label), self.claim["limits"]
         other = votes.count(rival) if rival < self.n_classes else 0
         most, forced = limits["max_size"], limits["min_size"] - len(votes)
@@ -354,7 +354,8 @@ class _ClassRows(_VotedRows):
     def is_diverse(self, members: list[int]) -> bool:
         """Return whether the members keep a limit on diversity.
 
-        It depends only on right answers, here as votes on positive rows.
+        Diversity depends only on right and wrong answers, so a right answer is taken as a vote on a positive
+        row.
         """
         flags = [(tuple(int(vote == label) for vote in votes), n, 0) for label, votes, n in self.table]
         return is_diverse(flags, members, self.claim["limits"])
@@ -363,15 +364,16 @@ class _ClassRows(_VotedRows):
 def _checked_terms(
     cut: Mapping[str, Any], coefficients: list[int], wanted: int, limits: Mapping[str, Any]
 ) -> tuple[list[int], int] | None:
-    """Return the coefficients of members in a cut, and the reach of its rows; None if the cut is false.
+    """Return the coefficients of the members in a cut, and the reach of the cut; None if it is false.
 
-    If all its rows are right, the coefficients of the members add up to at least `wanted`. Without ``kept``
-    that must be more than for any selection within the sizes: one row is wrong, and members add nothing.
+    If all its rows are right, the coefficients of the members add up to at least `wanted`. Without ``kept``,
+    `wanted` must exceed this sum for every selection within the sizes: then one row is wrong, and all
+    returned coefficients are 0.
 
-    With ``kept``, the other classifiers add at most their coefficients above 0. Two sums over the kept
-    classifiers are then at least `reach` together: the coefficients above 0 of members, and minus the
-    coefficients below 0 of others. Their sum is never below 0, which is enough where a row is wrong. A
-    coefficient above `reach` is not needed.
+    With ``kept``, classifiers that are not kept add at most their positive coefficients. So for kept
+    classifiers, the positive coefficients of members, minus the negative coefficients of classifiers that are
+    not members, add up to at least `reach`. This sum is never below 0, so the inequality also holds if a row
+    is wrong. Coefficients are limited to the range from -`reach` to `reach`.
     """
     if "kept" not in cut:
         return ([0] * len(coefficients), 1) if _largest_sum(coefficients, limits) < wanted else None
@@ -391,7 +393,7 @@ def _checked_terms(
 def _largest_sum(coefficients: list[int], limits: Mapping[str, Any]) -> int:
     """Return the largest sum of coefficients of a selection within the sizes.
 
-    Only classifiers that the budget allows alone are used.
+    Classifiers that exceed the budget alone are left out.
     """
     allowed = [c for k, c in enumerate(coefficients) if _is_affordable(k, limits)]
     best = sorted(allowed, reverse=True)

@@ -1,4 +1,4 @@
-"""Search for a model's recorded rows in a table, and comparison of new answers with the record."""
+"""Search for a model's recorded rows in a table, and comparison of new answers with the recorded answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ from shortlist.errors import BadInputError
 from shortlist.tables.fingerprints import match_rows, table_fingerprint
 
 MOST_DIFFERENCE = 1
-"""Tolerance on a probability in parts of 2^15 - 1, as another machine may round otherwise."""
+"""Tolerance on a probability in parts of 2^15 - 1, as another machine may round differently."""
 
 
 MOST_NAMED = 5
-"""Number of rows that a sentence names; the rest are counted."""
+"""Largest number of rows that a sentence names; further rows are only counted."""
 
 
 PRUNED_ON = "rows that it was pruned on"
-"""Name of the recorded rows where members were fitted on them too, and answered them out of fold."""
+"""Name of the recorded rows if the pool was also fitted on them, and answered them out of fold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +34,13 @@ class FoundRows:
     """Recorded rows as found in a table."""
 
     places: NDArray[np.intp] | None
-    """Indices of the recorded rows in the table, ``(n_recorded,)``; None where some of them cannot be
-    found.
+    """Indices of the recorded rows in the table, ``(n_recorded,)``; None if some recorded rows are not in the
+    table.
     """
     difference: str = ""
-    """Text on the difference of the table; empty if it is the one that the model was made from."""
+    """Text on the difference of the table from the table that the model was made from; empty without a
+    difference.
+    """
     n_changed: int = 0
     """Number of recorded rows with other values in this table."""
 
@@ -46,8 +48,8 @@ class FoundRows:
 def find_recorded_rows(record: RecordedRows, X: Any, y: Any, *, called: str) -> FoundRows:
     """Return the indices of recorded rows in a table.
 
-    Rows are expected at their recorded indices. Otherwise they are found by value, or by index in a table
-    with the same number of rows. `called`: name of the recorded rows in sentences.
+    Rows are first compared at their recorded indices. If they differ there, they are searched by value, or
+    taken by index in a table with the same number of rows. `called`: name of the recorded rows in sentences.
     """
     now = table_fingerprint(X, y)
     if now == record.table:
@@ -99,14 +101,14 @@ def _named(rows: NDArray[np.intp]) -> str:
 
 
 def unusable_answers(classifiers: Sequence[Any], X: Any) -> list[str]:
-    """Return a list with a sentence on an impossible answer of judges in a table; empty for none.
+    """Return a list with a sentence on an impossible answer of judges in a table; empty without one.
 
     An impossible answer is, for example, an unknown class.
 
-    Judges are applied to the whole table, so that the sentence names a row of the table.
+    Judges answer the whole table, so that the sentence names a row of the table.
 
-    `classifiers`: nothing is checked unless all are judges. `X`: the table, ``(n_samples, n_features)``; it
-    is not checked if it lacks columns of the judges.
+    `classifiers`: members to check; unless all are judges, nothing is checked. `X`: the table, ``(n_samples,
+    n_features)``; a table that lacks columns of the judges is not checked.
     """
     columns = columns_asked(classifiers)
     if not columns or not set(columns) <= set(getattr(X, "columns", ())):

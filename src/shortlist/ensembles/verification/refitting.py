@@ -1,4 +1,4 @@
-"""Recheck of fits: members are fitted again on their rows, and compared with those of a saved committee."""
+"""Recheck of fits: members are fitted again on their rows, and compared with the members of a saved model."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -38,25 +38,26 @@ Rows: TypeAlias = tuple[Any, Labels]
 
 @dataclasses.dataclass(frozen=True)
 class FitCheck:
-    """Sentences on the comparison of members with new fits of the same members."""
+    """Result of the comparison of a model's members with new fits of the same members, as sentences."""
 
     failures: tuple[str, ...] = ()
-    """Sentences on members with other answers, although the same versions fitted them."""
+    """Sentences on members with different answers, although the same versions of packages fitted them."""
     doubts: tuple[str, ...] = ()
-    """Sentences on members with other numbers, or with other answers where other versions fitted them."""
+    """Sentences on members with different numbers, or with different answers by other versions of packages.
+    """
     notes: tuple[str, ...] = ()
-    """Reasons for which members were not fitted again."""
+    """Reasons why members were not fitted again."""
     is_same: bool = False
-    """Whether all members were fitted again, and are the same."""
+    """Whether all members were fitted again and equal the members of the model."""
 
 
 def check_fits(chosen: Chosen, X: Any, y: Any) -> FitCheck:
     """Fit the members again, both for the choice and for new rows, and compare them with the model.
 
-    Members of a pool that was fitted elsewhere are not fitted again.
+    Members of a pool that the user fitted are not fitted again.
 
-    `X`, `y`: the table that the model was made from. Where a fit differs, the answers on all rows are
-    compared.
+    `X`, `y`: the table that the model was made from. If the numbers of a new fit differ, answers on all rows
+    are compared.
     """
     fitted = chosen.fitted
     if fitted is None or not len(chosen.committee.members):
@@ -73,11 +74,11 @@ def check_fits(chosen: Chosen, X: Any, y: Any) -> FitCheck:
 
 
 def check_evolution(model: "EvolutionaryEnsembleClassifier", rows: Any, classes: Labels) -> FitCheck:
-    """Evolve an ensemble again on the same rows, and compare it.
+    """Evolve an ensemble again on the same rows, and compare the result with the model.
 
-    Another machine may round and breed otherwise.
+    On another machine rounding may differ, and so the evolved ensemble.
 
-    `rows`, `classes`: the rows that it was evolved on, and their classes.
+    `rows`, `classes`: the rows that the ensemble was evolved on, and their classes.
     """
     from shortlist.ensembles.estimators.evolved_ensemble import best_alone  # its kernels take seconds to load
     from shortlist.ensembles.evolution.evolution import PATIENCE
@@ -105,7 +106,7 @@ def check_evolution(model: "EvolutionaryEnsembleClassifier", rows: Any, classes:
 def _pairs(chosen: Chosen, fitted: FittedRows, own: Rows, more: Rows) -> Iterator[tuple[Pool, Pool]]:
     """Yield pools of members of the model, each with the pool of the same members fitted again.
 
-    `own`: rows on which the pool was fitted. `more`: rows on which its members were fitted again.
+    `own`: rows on which the pool was fitted. `more`: rows on which the chosen members were fitted again.
     """
     names, crossed, seed = chosen.committee.names, chosen.as_chosen, fitted.seed
     is_crossed = isinstance(crossed, CrossFittedPool)

@@ -1,4 +1,4 @@
-"""Votes of classifiers on rows, and the decisions of a set of voters."""
+"""Votes of classifiers on rows, and the decisions of a set of members."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ from shortlist.pickles import saved_from
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """Votes and true classes of rows, with identical rows merged; build with :func:`merge_rows`."""
+    """Votes and true classes of rows, with identical rows merged, as built by :func:`merge_rows`."""
 
     votes: VoteMatrix
     """Votes, 1 for the positive class, ``(n_rows, n_classifiers)``."""
@@ -53,7 +53,7 @@ class Confusion:
     false_negative: int
     true_negative: int
     false_positive: int
-    """Numbers of samples with each kind of decision."""
+    """Numbers of samples with each of the four kinds of decision."""
 
     @property
     def accuracy(self) -> float:
@@ -123,7 +123,7 @@ def tally(votes: VoteMatrix, mask: Mask) -> NDArray[np.int64]:
 def confusion(votes: Votes, mask: Mask, threshold: int) -> Confusion:
     """Return the numbers of decisions of the members in `mask`.
 
-    A row is positive where more than `threshold` of them vote so.
+    A row is decided positive if more than `threshold` members vote so.
     """
     positive = tally(votes.votes, mask) > threshold
     truth = votes.labels == 1
@@ -149,10 +149,12 @@ with the index after the last class is an abstention.
 """
 
 FAR_BEHIND = -(2**30)
-"""Start value for votes to abstain, where abstention is counted as one more class; so it never wins."""
+"""Start value of the votes for abstention, which kernels count as one more class; with this value it never
+wins.
+"""
 
 MOST_JUDGED_CLASSES = 254
-"""Largest number of classes where a classifier may abstain, as kernels need two further values of a byte."""
+"""Largest number of classes if a classifier may abstain, as kernels need two further values of a byte."""
 
 Members: TypeAlias = NDArray[np.intp]
 """Indices of classifiers, in the order of joining."""
@@ -160,11 +162,11 @@ Members: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class ClassVotes:
-    """Votes for classes, with the true classes of rows; build with :func:`class_votes`."""
+    """Votes for classes, with the true classes of rows, as built by :func:`class_votes`."""
 
     codes: ClassCodes
-    """Index of the class that each classifier votes for, ``(n_rows, n_classifiers)``; `n_classes` for an
-    abstention.
+    """Index of the class that each classifier votes for, ``(n_rows, n_classifiers)``; the index `n_classes`
+    is an abstention.
     """
     labels: ClassCodes
     """Index of the true class, ``(n_rows,)``."""
@@ -190,7 +192,7 @@ class ClassVotes:
 
     @cached_property
     def all_vote(self) -> bool:
-        """Whether no classifier abstains; then an empty selection answers the first class everywhere."""
+        """Whether no classifier abstains; an empty selection then answers the first class on every row."""
         return bool(self.codes.max(initial=0) < self.n_classes)
 
     @property
@@ -208,7 +210,7 @@ def class_votes(
     of range.
 
     `codes`: index of the class that a classifier votes for, from 0, ``(n_rows, n_classifiers)``; with two
-    classes 1 is the positive one. If `n_classes` is given, this number stands for an abstention. `labels`:
+    classes, class 1 is positive. If `n_classes` is given, the index `n_classes` is an abstention. `labels`:
     index of the true class, ``(n_rows,)``. `counts`: number of samples that each row stands for,
     ``(n_rows,)``; default 1. `n_classes`: number of classes; default the largest index plus 1, and at least
     2.
@@ -248,7 +250,7 @@ def merge_class_rows(votes: ClassVotes) -> ClassVotes:
 
 
 def from_binary(votes: Votes) -> ClassVotes:
-    """Return votes of two classes as votes for class 0 (negative) or 1 (positive)."""
+    """Return votes of two classes as class votes, with class 0 for negative and class 1 for positive."""
     return class_votes(votes.votes, votes.labels, votes.counts, n_classes=2)
 
 
@@ -263,9 +265,9 @@ def class_tally(codes: ClassCodes, n_classes: int) -> NDArray[np.int32]:
 def no_votes(votes: ClassVotes) -> NDArray[np.int32]:
     """Return the tally without any vote, for kernels that count every answer, ``(n_rows, n_answers)``.
 
-    Where a classifier abstains, abstention is a further column with a start value so low that it never wins.
-    Then a last column has one vote that no member adds to. It beats only a class without a vote, so that no
-    row is right without an answer.
+    If a classifier abstains, there are two more columns. The first counts abstentions, with a start value so
+    low that it never wins. The second has one vote, to which no member adds. It wins only against classes
+    without a vote, so that a row without an answer is never right.
 
     >>> no_votes(class_votes([[0, 2]], [0], n_classes=2)).tolist()
     [[0, 0, -1073741824, 1]]
@@ -279,9 +281,10 @@ def no_votes(votes: ClassVotes) -> NDArray[np.int32]:
 def plurality(tally: NDArray[np.int32]) -> ClassCodes:
     """Return the index of the class with most votes on every row, ``(n_rows,)``.
 
-    Ties go to the lowest class, as do rows without any vote, which :func:`decided_classes` marks.
+    Ties go to the lowest class. A row without any vote gets the first class; :func:`decided_classes` marks
+    such rows.
 
-    With two classes this is the papers' rule: positive where more than half of the members vote so.
+    With two classes this is the papers' rule: a row is positive if more than half of the members vote so.
 
     >>> plurality(np.array([[1, 1, 0], [0, 1, 2]], dtype=np.int32)).tolist()
     [0, 2]
@@ -290,10 +293,10 @@ def plurality(tally: NDArray[np.int32]) -> ClassCodes:
 
 
 def leads(tally: NDArray[np.int32], labels: ClassCodes) -> NDArray[np.int64]:
-    """Return the votes for the true class minus those for the strongest rival, ``(n_rows,)``.
+    """Return the votes for the true class minus the votes for the strongest rival, ``(n_rows,)``.
 
-    A rival that comes before the true class wins ties, and counts as one vote stronger. A row is right where
-    its lead is at least 0.
+    A rival that comes before the true class wins ties, and counts as one vote stronger. A row is right if and
+    only if its lead is at least 0.
 
     >>> leads(np.array([[1, 1, 0], [0, 1, 2]], dtype=np.int32), np.array([1, 2], dtype=np.uint8)).tolist()
     [-1, 0]
@@ -306,7 +309,7 @@ def leads(tally: NDArray[np.int32], labels: ClassCodes) -> NDArray[np.int64]:
 
 
 def decided_classes(votes: ClassVotes, members: Members | Mask) -> NDArray[np.int64]:
-    """Return the class that a plurality vote decides on every row, ``(n_rows,)``; -1 where no member answers.
+    """Return the class that a plurality vote decides on every row, ``(n_rows,)``; -1 without an answer.
 
     If no classifier of the pool abstains, an empty selection decides for the first class.
 
@@ -369,7 +372,8 @@ def tally_shares(tally: NDArray[np.integer]) -> NDArray[np.float64]:
 def stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[np.float64]:
     """Return votes mapped to [0, 1] by two straight lines that meet at (threshold + ½, ½).
 
-    `size`: number of members, who are mapped to 1 if all vote.
+    `votes`: number of positive votes. `size`: number of members; that many votes are mapped to 1, and no
+    votes to 0.
     """
     middle = threshold + 0.5
     below = votes / (2 * middle)
@@ -380,12 +384,13 @@ def stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[np
 def undecided_about(
     votes: NDArray[np.int64], n_silent: NDArray[np.int64] | int, threshold: int, size: int
 ) -> NDArray[np.float64]:
-    """Return positive votes mapped as by :func:`stretched`, where some members abstain.
+    """Return positive votes mapped to [0, 1] as by :func:`stretched`, if some members abstain.
 
-    An abstention counts against both classes.
+    An abstention counts against each of the two classes.
 
-    A class has more than one half only if it wins whatever the abstaining members might have voted. Its share
-    is then that with all of them voting against it. Otherwise both classes have one half.
+    A class has more than one half only if it wins for all possible votes of the abstaining members. Its share
+    is then computed as if all abstaining members voted against it. If neither class wins for all possible
+    votes, both classes have one half.
 
     >>> undecided_about(np.array([3, 0, 1]), np.array([0, 3, 2]), 1, 3).tolist()
     [1.0, 0.5, 0.5]
@@ -397,9 +402,9 @@ def undecided_about(
 def smoothed_shares(shares: NDArray[np.float64], n_votes: int | NDArray[np.integer]) -> NDArray[np.float64]:
     """Return shares of votes as if every class had one vote more (Laplace's rule of succession).
 
-    A few votes for the same class do not make it certain: as probabilities, shares of 0 and 1 have an
-    infinite log loss where they are wrong. The largest share stays the largest. All classes have equal shares
-    in a row without votes; the shares of an empty committee are unchanged.
+    So a few votes for the same class do not make this class certain: as probabilities, shares of 0 and 1
+    would have an infinite log loss on a wrong row. The largest share is still the largest. On a row without
+    votes, all classes have equal shares; the shares of an empty committee are unchanged.
 
     `shares`, ``(n_rows, n_classes)``. `n_votes`: number of votes, one number for all rows or ``(n_rows,)``.
 

@@ -13,7 +13,9 @@ from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 
 WHOLE = 2**15 - 1
-"""Integer that stands for probability 1: 15 bits, so that differences of two fit into 16."""
+"""Integer that stands for probability 1; it has 15 bits, so that the difference of two probabilities fits
+into 16.
+"""
 
 Shares: TypeAlias = NDArray[np.int16]
 """Probabilities in parts of :data:`WHOLE`, ``(n_rows, n_classifiers, n_classes)``."""
@@ -21,7 +23,7 @@ Shares: TypeAlias = NDArray[np.int16]
 
 @dataclass(frozen=True, eq=False)
 class SoftVotes:
-    """Probabilities by classifiers, with the true classes of rows; build with :func:`soft_votes`."""
+    """Probabilities by classifiers, with the true classes of rows, as built by :func:`soft_votes`."""
 
     shares: Shares
     """Probabilities in parts of :data:`WHOLE`, ``(n_rows, n_classifiers, n_classes)``."""
@@ -82,8 +84,9 @@ def soft_votes(probabilities: ArrayLike, labels: ArrayLike) -> SoftVotes:
 def whole_shares(probabilities: ArrayLike) -> Shares:
     """Return probabilities in parts of :data:`WHOLE`, rounded half to even.
 
-    With two classes the first gets the rest, so that both add up to :data:`WHOLE`. At one half the first gets
-    the larger part, as it wins ties. Raises BadInputError if a probability is NaN or outside [0, 1].
+    With two classes, the first class gets the rest, so that the two integers add up to :data:`WHOLE`. At a
+    probability of one half, the first class gets the larger integer, as it wins ties. Raises BadInputError if
+    a probability is NaN or outside [0, 1].
     """
     table = np.asarray(probabilities, dtype=np.float64)
     if table.size and not (table.min() >= 0 and table.max() <= 1):  # so that NaN is refused too
@@ -100,9 +103,9 @@ def whole_shares(probabilities: ArrayLike) -> Shares:
 def weighed(shares: Shares, gains: NDArray[np.int64]) -> Shares:
     """Return probabilities times the gain of a right answer about each class, over the largest gain.
 
-    Where the probabilities are true, the class with the largest mean product has the largest expected gain.
+    If the probabilities are true, the class with the largest mean product has the largest expected gain.
 
-    `shares`, ``(..., n_classes)``. `gains`: at least 0, one of them above 0, ``(n_classes,)``.
+    `shares`, ``(..., n_classes)``. `gains`, ``(n_classes,)``: at least 0, with one gain above 0.
 
     >>> weighed(whole_shares([[[0.6, 0.4]]]), np.array([1, 2])).argmax(axis=2)
     array([[1]])
@@ -124,7 +127,7 @@ def decided_by_mean(shares: Shares, gains: NDArray[np.int64]) -> ClassCodes:
 def mean_decisions(votes: SoftVotes, mask: Mask, gains: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the number of rows by true class and decision of the members, ``(n_classes, n_classes)``.
 
-    A row that no member answers is in no column.
+    A row that no member answers is not counted.
     """
     decisions = np.zeros((votes.n_classes, votes.n_classes), dtype=np.int64)
     decided = decided_by_mean(votes.shares[:, mask], gains)
@@ -136,20 +139,19 @@ def mean_decisions(votes: SoftVotes, mask: Mask, gains: NDArray[np.int64]) -> ND
 
 
 LEAST_SCORE = 1e-3
-"""Least score in fits; lower scores are raised to it, so that no row that is wrong and certain decides
-alone.
+"""Least score in a fit of a calibration; lower scores are raised to it, so that a row that is wrong with
+certainty does not decide alone.
 """
 
 POWERS = (0.05, 20.0)
-"""Least and largest power in a fit; above 0, so that the largest score stays the largest."""
+"""Least and largest power in a fit; a power above 0 keeps the order of the scores."""
 
 LAST_STEPS = 3
-"""Number of Newton steps after the minimum is nearly found, so that a threshold is the same on every
-machine.
+"""Number of further Newton steps when the minimum is nearly found, so that thresholds agree on all machines.
 """
 
 MOST_GAIN = 2**30
-"""Number of parts of the largest gain, if gains are multiplied by factors."""
+"""Integer that the largest gain is scaled to, if gains are multiplied by factors."""
 
 
 @saved_from("shortlist.ensembles")
@@ -157,25 +159,25 @@ MOST_GAIN = 2**30
 class Calibration:
     """Conversion of scores to probabilities, by a power and a factor for each class.
 
-    Each score is raised to the power and multiplied by the factor of its class. Then they are scaled to sum
-    1.
+    Each score is raised to the power and multiplied by the factor of its class. The results are then scaled
+    to add up to 1.
 
     With two classes the log odds of the scores are multiplied by `power`, and shifted by the logarithm of the
-    quotient of the factors. Either the power is 1 or all factors are.
+    quotient of the factors. Either the power is 1, or all factors are 1.
 
     >>> Calibration(1.0, (1.0, 0.5)).of(np.array([[0.5, 0.5]])).round(3).tolist()
     [[0.667, 0.333]]
     """
 
     power: float
-    """Power of the scores, above 0. With equal factors the largest score stays the largest."""
+    """Power of the scores, above 0. With equal factors the largest score is still the largest probability."""
     factors: tuple[float, ...]
-    """Factor of each class, above 0; the largest is 1."""
+    """Factor of each class, above 0; the largest factor is 1."""
 
     def of(self, scores: Floats) -> Floats:
         """Return the probabilities for scores, ``(..., n_classes)``.
 
-        The scores are from 0 to 1, and one of each row is above 0.
+        The scores are from 0 to 1, and at least one score of each row is above 0.
         """
         raised = scores**self.power * np.asarray(self.factors)
         total = np.zeros(raised.shape[:-1])
@@ -187,10 +189,10 @@ class Calibration:
 def fitted_power(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
     """Return the calibration with the power that has the least log loss; all factors are 1.
 
-    It is the temperature scaling of :cite:t:`Guo2017`, and changes no decision.
+    This is the temperature scaling of :cite:t:`Guo2017`; it changes no decision.
 
-    `scores`, ``(n_rows, n_classes)``: those of a row add up to 1. `labels`, ``(n_rows,)``: index of the true
-    class.
+    `scores`, ``(n_rows, n_classes)``: the scores of a row add up to 1. `labels`, ``(n_rows,)``: index of the
+    true class.
 
     >>> sure = np.array([[0.9, 0.1]] * 10)
     >>> fitted_power(sure, np.array([0] * 6 + [1] * 4)).power < 0.5
@@ -209,11 +211,11 @@ def fitted_power(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
 def fitted_factors(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
     """Return the calibration with the factors that have the least log loss; the power is 1.
 
-    The mean probability of every class is then its share of the rows ("calibration in the large"). With two
-    classes it is one number, the threshold for the probability of the second class.
+    The mean probability of every class then equals its share of the rows ("calibration in the large"). With
+    two classes the factors amount to one number: the threshold on the probability of the second class.
 
-    `scores`, ``(n_rows, n_classes)``: those of a row add up to 1. `labels`, ``(n_rows,)``: index of the true
-    class.
+    `scores`, ``(n_rows, n_classes)``: the scores of a row add up to 1. `labels`, ``(n_rows,)``: index of the
+    true class.
 
     >>> even = np.array([[0.5, 0.5]] * 100)
     >>> fitted_factors(even, np.array([0] * 80 + [1] * 20)).of(even)[0].round(2).tolist()
@@ -238,9 +240,9 @@ def fitted_factors(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
 def times_factors(gains: NDArray[np.int64], factors: tuple[float, ...]) -> NDArray[np.int64]:
     """Return gains times factors as integers, ``(n_classes,)``.
 
-    They are the weights of mean probabilities in a decision.
+    The products are the weights of mean probabilities in a decision.
 
-    They are parts of the largest product; equal factors change no decision.
+    The largest product is scaled to :data:`MOST_GAIN`; equal factors change no decision.
 
     >>> times_factors(np.array([1, 1]), (1.0, 0.5)).tolist()
     [1073741824, 536870912]
@@ -252,10 +254,10 @@ def times_factors(gains: NDArray[np.int64], factors: tuple[float, ...]) -> NDArr
 
 
 def smoothed_targets(labels: NDArray[np.integer], n_classes: int) -> Floats:
-    """Return target probabilities of each class on every row, ``(n_rows, n_classes)``, that are not certain.
+    """Return target probabilities below 1 for each class on every row, ``(n_rows, n_classes)``.
 
-    As for :cite:t:`Platt1999`, the true class with n rows has the target ``(n + 1) / (n + 2)``; the other
-    classes share the rest. So no fit diverges where all rows are right.
+    As in :cite:t:`Platt1999`, a true class with n rows has the target ``(n + 1) / (n + 2)``; the other
+    classes share the rest. So no fit diverges if all rows are right.
 
     >>> smoothed_targets(np.array([0, 0, 1]), 2).round(3).tolist()
     [[0.75, 0.25], [0.75, 0.25], [0.333, 0.667]]
