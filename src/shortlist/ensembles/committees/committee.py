@@ -269,7 +269,9 @@ class Committee:
             to answer it are certain, or no missing answer can make its class probable enough. The order of
             asking is the same as without `least`.
 
-        Notes ----- Finding the order takes O(2^n_members · n_rows · n_classes) time for few members, on at
+        Notes
+        -----
+        Finding the order takes O(2^n_members · n_rows · n_classes) time for few members, on at
         most 2,000 of the rows. If the last digit of a classifier's numbers depends on how many rows it sees
         at a time, the classifier may round differently than in a full vote.
         """

@@ -182,7 +182,9 @@ class ExactPruner(ExactOptions):
     positive_ : label or None
         The positive class; None with more than two classes.
 
-    Notes ----- A fit without a given pool takes about as long as fitting the classifiers of the pool, out of
+    Notes
+    -----
+    A fit without a given pool takes about as long as fitting the classifiers of the pool, out of
     fold six times as long. Choosing among 100 classifiers takes about a second. Clones of a pruner, such as
     those of ``GridSearchCV``, share the pools that they fit on the same rows with the same `n_classifiers`,
     `random_state` and way of pruning; If `random_state` is None, all clones use one seed. A process keeps up

@@ -111,7 +111,7 @@ class _FrontSearch:
         self.walks: dict[str, int | None] = {} if self.prices else {"walk": None}
         for price in self.prices:
             self.walks[f"walk by {problem.objectives[problem.n_values + price].name}"] = price
-        self.everything, self.nodes = problem.everything, 0
+        self.everything, self.nodes, self.is_cut = problem.everything, 0, False
         self._checkpoint = Checkpoint(LIMIT_UNIT, budget.study)
         if (last := self._checkpoint.last()) is not None:
             self.bounds = ProvedBounds.of_state(last, problem)
@@ -137,7 +137,8 @@ class _FrontSearch:
         if complete:  # nothing is left to go on from
             study.drop([LIMIT_UNIT, *self.walks])
             self.final = {price: problem.rising(price)[-1] for price in self.prices[:1]}
-        return LookedAt(problem, self.bounds, self.final, complete, self.nodes)
+        is_cut = not complete and (self.is_cut or isinstance(problem, CommitteeProblem))
+        return LookedAt(problem, self.bounds, self.final, complete, is_cut, self.nodes)
 
     def _learn(self, found: Iterable[FoundCommittee]) -> None:
         self.known = only_best([*self.known, *found])
@@ -211,6 +212,7 @@ class _FrontSearch:
             found = list[FoundCommittee]()
             for members in itertools.combinations(range(problem.n_classifiers), size):
                 if self.budget.stopped:
+                    self.is_cut = True
                     return False
                 mask = np.zeros(problem.n_classifiers, dtype=bool)
                 mask[list(members)] = True
@@ -224,7 +226,7 @@ class _FrontSearch:
         With several values the answer is always false, as the best committees by single values are not the
         whole front.
         """
-        proved = False
+        proved, several = False, self.problem.n_values > 1
         if self.cost is not None and self.problem.n_values == 1:
             # what a cost allows with any number of members bounds what it allows with few
             proved = self._settle(self.everything, 0)
@@ -235,13 +237,16 @@ class _FrontSearch:
             proved, rising = price == self.prices[0], self.problem.rising(price)
             by_size = self.problem.is_size(price)
             for upto in rising:
-                left_out = by_size and not proved and upto not in (*LARGER_SIZES, rising[-1])
+                few = by_size and not proved and not several
+                left_out = few and upto not in (*LARGER_SIZES, rising[-1])
                 if upto <= self.final.get(price, -1) or left_out:
                     continue
                 if self.budget.stopped:
+                    self.is_cut = True
                     return False
                 most = self._limited(self.everything, price, upto)
                 settled = [self._settle(most, value) for value in range(self.problem.n_values)]
+                self.is_cut = self.is_cut or not all(settled)
                 proved = proved and settled == [True]
                 if proved:
                     self.final[price] = upto
@@ -273,12 +278,9 @@ class _FrontSearch:
         return False
 
     def _points_within(self, most: Limits) -> NDArray[np.int64]:
-        points = np.array([one.point for one in self.known]).reshape(len(self.known), -1)
-        return (
-            points[(points[:, self.problem.n_values :] <= np.array(most)).all(axis=1)]
-            if len(points)
-            else points
-        )
+        n_known, n_objectives = len(self.known), len(self.problem.objectives)
+        points = np.array([one.point for one in self.known], dtype=np.int64).reshape(n_known, n_objectives)
+        return points[(points[:, self.problem.n_values :] <= np.array(most)).all(axis=1)]
 
     def _ask(self, most: Limits, value: int, budget: Budget) -> bool:
         """Ask for the best committee within limits, unless it is known; return whether it is known now."""

@@ -16,11 +16,17 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Points
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
-from shortlist.ensembles.fronts.committee_problem import FrontProblem, MeanFrontProblem
+from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, FrontProblem, MeanFrontProblem
 from shortlist.ensembles.fronts.front_walk import Caps, FoundCommittee
 from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES
 from shortlist.ensembles.goals.weights import decision_table, weights_of
-from shortlist.ensembles.pruning.pruning import CHEAPER_WALK, COMMITTEE_WALK, ObjectiveName, bound_of_front
+from shortlist.ensembles.pruning.pruning import (
+    CHEAPER_WALK,
+    COMMITTEE_WALK,
+    WITHIN_LIMITS,
+    ObjectiveName,
+    bound_of_front,
+)
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Confusion, Votes, confusion
 from shortlist.pareto import nondominated_unique
 from shortlist.results.front import COMMITTEES, Front
@@ -76,7 +82,7 @@ def as_selection(
             limit="" if optimal else front.proof.limit,
         ),
         seconds=front.seconds,
-        proved_by=by if by == CHEAPER_WALK else bound_of_front(by),
+        proved_by=by if by in {CHEAPER_WALK, WITHIN_LIMITS} else bound_of_front(by),
     )
 
 
@@ -86,10 +92,11 @@ def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> Prune
     total, known = value.rate(value.tally(mask), int(mask.sum()))[0], front.extras["bounds"][0]
     shown = value.value(total)
     bound = float(known.get("at_most", known.get("at_least")))
-    near, by = max(value.tolerance, 1e-9), known["proved_by"]
+    near, all_seen = max(value.tolerance, 1e-9), known["proved_by"] == COMMITTEE_WALK
+    by = COMMITTEE_WALK if all_seen else WITHIN_LIMITS
     optimal, at_its_price = abs(bound - shown) <= near, best_at_its_price(front, index)
     if not optimal and at_its_price is not None and abs(bound - at_its_price[0]) > near:
-        (bound, optimal), by = at_its_price, CHEAPER_WALK
+        (bound, optimal), by = at_its_price, CHEAPER_WALK if all_seen else WITHIN_LIMITS
     return as_selection(
         front, value.result(mask, 0), objective=value.objective, value=shown, bound=bound, optimal=optimal,
         by=by, tolerance=value.tolerance,
@@ -210,6 +217,8 @@ class LookedAt:
     """Sum of an objective of members, by its index, up to which every committee was counted or ruled out."""
     complete: bool
     """Whether every committee was counted or ruled out."""
+    is_cut: bool
+    """Whether a limit on time or nodes left a question open."""
     nodes: int
     """Number of nodes of the last walk."""
 
@@ -266,6 +275,8 @@ class LookedAt:
     def _bound_facts(self, points: Points | None) -> list[dict[str, Any]]:
         everything, all_right = self.problem.everything, self.problem.highest()
         highest = self.bounds.highest(everything)
+        # fronts of one loss are proved limit by limit, others by a look at every committee
+        all_seen = isinstance(self.problem, CommitteeProblem) or self.problem.n_values > 1
         facts = []
         for value, objective in enumerate(self.problem.objectives[: self.problem.n_values]):
             walked = points is not None and len(points) > 0
@@ -280,7 +291,9 @@ class LookedAt:
                     "name": objective.name,
                     **known,
                     **share,
-                    "proved_by": COMMITTEE_WALK if walked else self.bounds.prover(everything, value),
+                    "proved_by": COMMITTEE_WALK
+                    if walked and all_seen
+                    else self.bounds.prover(everything, value),
                 }
             )
         return facts
@@ -291,8 +304,8 @@ class LookedAt:
         problem = self.problem
         if complete:
             return Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.objectives))
-        limit = budget.limit_text
-        if not limit and not math.isinf(budget.seconds):
+        limit = budget.limit_text if self.is_cut else ""
+        if self.is_cut and not limit and not math.isinf(budget.seconds):
             limit = budget.time_text
         shown = None
         if missing is not None:

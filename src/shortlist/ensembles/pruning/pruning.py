@@ -146,6 +146,10 @@ BEFORE_WALK = "exact pruning before the full search"
 """Name of the step that proved the bound of a front that is not complete."""
 
 
+WITHIN_LIMITS = "exact pruning within each limit"
+"""Name of the step that proved the bounds of a front of one loss."""
+
+
 def bound_of_front(proved_by: str) -> str:
     """Return the name of the step that proved the bound of a front, in place of a certificate."""
     return COMMITTEE_WALK if proved_by == COMMITTEE_WALK else BEFORE_WALK
@@ -215,6 +219,8 @@ def evidence_of(
         why = _why_none(solver) if result.counted_from == "votes" else "its tangents are too many to recheck"
         if result.proved_by in {COMMITTEE_WALK, CHEAPER_WALK, BEFORE_WALK}:
             why = "a full search of committees writes none"
+        elif result.proved_by == WITHIN_LIMITS:
+            why = "a front of committees writes none"
     else:
         parts = certified_by(result.certificate or {})
     largest = result.objective.sense is Sense.MAX

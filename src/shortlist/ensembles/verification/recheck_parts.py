@@ -32,6 +32,7 @@ from shortlist.ensembles.pruning.pruning import (
     BEFORE_WALK,
     CHEAPER_WALK,
     COMMITTEE_WALK,
+    WITHIN_LIMITS,
     evidence_of,
     selections_meant,
 )
@@ -56,7 +57,7 @@ CLOSE = 1e-9
 
 PROVERS = {
     engines.CUTS, engines.CONFLICTS, engines.PAIRS, engines.WALK, engines.COUNT, BRANCHES, TANGENTS,
-    COMMITTEE_WALK, CHEAPER_WALK, BEFORE_WALK, *TITLES.values(),
+    COMMITTEE_WALK, CHEAPER_WALK, BEFORE_WALK, WITHIN_LIMITS, *TITLES.values(),
 }  # fmt: skip
 """Names of the provers that may claim a bound."""
 
