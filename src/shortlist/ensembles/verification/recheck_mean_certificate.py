@@ -31,8 +31,9 @@ def check_mean_certificate(
 ) -> CertificateVerdict:
     """Return value and bound, recomputed from the probabilities and the tangents.
 
-    1. The rows have the SHA-256 in the certificate. 2. The members keep the limits, and have the value. 3. A
-    part is of ``first`` to ``last`` members, and has a tilt q for every summand g of a sum ``s`` over
+    1. The rows have the SHA-256 in the certificate.
+    2. The members keep the limits, and have the value.
+    3. A part is of ``first`` to ``last`` members, and has a tilt q for every summand g of a sum ``s`` over
        the members. The summand is at most ``q · s + max of (g(e) − q · e)`` over all e that
        affordable members of that number reach. All right sides together are linear in the members, and so
        largest for the ``first`` classifiers that add most; a mean of more members is a mean of such means.

@@ -101,21 +101,21 @@ def check_certificate(
 ) -> CertificateVerdict:
     """Return value and bound, recomputed from the data and the cuts in Python's integers.
 
-    1. The data has the SHA-256 in the certificate. 2. The members keep the limits, and have the value, with
-    the threshold if there are two classes. 3. Every cut is true. Of two classes, let y be multipliers with
-    sum P over positive and N over negative
-       rows. The largest ``Σ y · votes (positive) − Σ y · votes (negative) + max(0, N − P) · size`` of a
-       selection within the sizes is below P. It would have to reach P if all rows of the cut were right. Of
-       several classes, the sum by y of the votes for the true class less those for the rival would have to
-       reach the sum of y over the rivals that come before, and is below that. The number of
-       classes as a rival stands for no vote at all: one vote for the true class is wanted.
+    1. The data has the SHA-256 in the certificate.
+    2. The members keep the limits, and have the value, with the threshold if there are two classes.
+    3. Every cut is true. With two classes, let y be multipliers with sum P over positive rows and N over
+       negative rows. The largest ``Σ y · votes (positive) − Σ y · votes (negative) + max(0, N − P) · size``
+       of a selection within the sizes is below P. It would have to reach P if all rows of the cut were
+       right. With several classes, votes for the true class minus votes for the rival are summed with y.
+       This sum would have to reach the sum of y over the rivals that come before the true class, and is
+       below it. The number of classes as a rival stands for no vote at all: the true class needs one vote.
     4. With weights λ / denominator >= 0 of the cuts, no selection gains more than
        ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``: a set of right rows
-       misses one row of every cut. Of several classes, rows that no selection within the sizes is right on
-       are left out.
-    5. A cut with ``kept`` classifiers is no such cut, but an inequality in members and right rows. Its λ
-       counts as often as it reaches, and in 4 the largest sum of what λ gives to the members of a selection
-       within the sizes is added.
+       misses one row of every cut. With several classes, rows that no selection within the sizes is right
+       on are left out.
+    5. A cut with ``kept`` classifiers is an inequality in members and right rows. Its λ counts as often as
+       its reach, and the largest sum of what λ gives to the members of a selection within the sizes is
+       added in 4.
 
     Where the certificate has ``selections`` in place of cuts, they are few enough to evaluate each, and the
     best of them is the bound (:mod:`shortlist.ensembles.verification.recheck_selections`).
