@@ -242,7 +242,8 @@ def test_a_panel_remembers_what_it_was_chosen_for_and_another_form_of_that_is_re
     rng = np.random.default_rng(5)
     panel = panel_of_kind(rng, log_of(rng, n_judges=3), "scores", 2, Final())
     asked = Question(("error-cost", "price"), ((0, 9, 1), (2, 0, 5), (4, 1, 0), (3, 3, 3)))
-    for question in (asked, Question(("recall", "specificity", "price"), positive="yes")):
+    promised = Question(("accuracy", "price"), promise=(0.9, 0.95))
+    for question in (asked, promised, Question(("recall", "specificity", "price"), positive="yes")):
         plain = json.loads(json.dumps(replace(panel, question=question).plain()))
         assert fits(plain, SCHEMA)
         reader.check(plain)
