@@ -20,6 +20,7 @@ from shortlist.ensembles.pruning.pruning import COMMITTEE_WALK, WITHIN_LIMITS
 from shortlist.ensembles.votes.soft_votes import WHOLE, SoftVotes, soft_votes
 from shortlist.errors import BadInputError
 from shortlist.results.front import Front
+from shortlist.results.proof import ProofKind
 from shortlist.runs import open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
@@ -280,3 +281,14 @@ def test_a_front_of_one_loss_says_that_it_was_proved_within_limits() -> None:
     chosen = mean_selection(mean_front_problem(votes, ["min log-loss", "min size"]), front, 0)
     assert front.extras["bounds"][0]["proved_by"] != COMMITTEE_WALK
     assert chosen.proved_by == WITHIN_LIMITS
+
+
+def test_a_front_of_two_losses_that_bounds_complete_names_no_full_search() -> None:
+    votes = soft_votes([[[0.9, 0.1]] * 14, [[0.2, 0.8]] * 14], [0, 1])
+    problem = mean_front_problem(votes, ["min log-loss", "min brier", "min size"])
+    assert problem.n_committees > FEW_MEANS
+    front = committee_front(problem)
+    assert front.proof.kind is ProofKind.COMPLETE
+    assert front.values[:, 2].tolist() == [1]
+    assert all(one["proved_by"] != COMMITTEE_WALK for one in front.extras["bounds"])
+    assert mean_selection(problem, front, 0).proved_by == WITHIN_LIMITS

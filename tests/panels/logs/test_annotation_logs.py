@@ -224,7 +224,7 @@ def test_ground_truths_that_differ_are_refused(tmp_path: Path) -> None:
     assert log.is_right.tolist() == [[True]]
 
 
-def test_annotations_that_name_nobody_are_said_to_be_of_one(tmp_path: Path, stored: Stored) -> None:
+def test_annotations_without_an_annotator_are_said_to_be_of_one(tmp_path: Path, stored: Stored) -> None:
     log = read(
         tmp_path, [{"id": n, "data": {}, "annotations": [{"result": [choice("a")]}]} for n in range(2)]
     )

@@ -275,8 +275,9 @@ class LookedAt:
     def _bound_facts(self, points: Points | None) -> list[dict[str, Any]]:
         everything, all_right = self.problem.everything, self.problem.highest()
         highest = self.bounds.highest(everything)
-        # fronts of one loss are proved limit by limit, others by a look at every committee
-        all_seen = isinstance(self.problem, CommitteeProblem) or self.problem.n_values > 1
+        # fronts of losses are proved limit by limit, but for several losses of few committees
+        counted = self.complete and self.problem.n_values > 1
+        all_seen = isinstance(self.problem, CommitteeProblem) or counted
         facts = []
         for value, objective in enumerate(self.problem.objectives[: self.problem.n_values]):
             walked = points is not None and len(points) > 0
